@@ -130,16 +130,13 @@ FRONT_ENDS: dict[str, Callable[[Scenario, Task, Path], tuple[Paid, Any]]] = {
     "multi_agent_env": by_multi_agent_env,
     "rollouts": by_rollouts,
 }
-#: Front ends in which every flow decides at every step, or any may.
-STEPPED = ("vec_env", "parallel_env")
+#: The simulator charges by clock and transport; every front end adds up in its own way.
+CASES = [("stream", clock, transport) for clock in CLOCKS for transport in ("rdma", "tcp")]
+CASES += [(front_end, "synchronous", "rdma") for front_end in FRONT_ENDS if front_end != "stream"]
 
 
 @pytest.mark.parametrize("time_limit", ["20ms", "60us"])
-@pytest.mark.parametrize("transport", ["rdma", "tcp"])
-@pytest.mark.parametrize(
-    ("front_end", "clock"),
-    [(f, c) for f in FRONT_ENDS for c in CLOCKS if c == "synchronous" or f not in STEPPED],
-)
+@pytest.mark.parametrize(("front_end", "clock", "transport"), CASES)
 def test_the_return_of_a_flow_is_minus_its_slowdown(
     front_end: str, clock: str, transport: str, time_limit: str, tmp_path: Path
 ) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Rewards and action maps against the papers' formulas."""
+"""Rewards and action maps against the papers' formulas, and maps' inverses against the maps."""
 
 from __future__ import annotations
 
@@ -11,7 +11,19 @@ from numpy.typing import NDArray
 
 from ns3_env.config.gone import GONE
 from ns3_env.decision import observations
-from ns3_env.decision.actions import AbsoluteWindow, MultiplicativeWindow, RecursiveWindow, make_action_map
+from ns3_env.decision.actions import (
+    AbsoluteWindow,
+    ExponentialWindow,
+    FairShareWindow,
+    LogarithmicWindow,
+    Map,
+    MultiplicativeRate,
+    MultiplicativeWindow,
+    RecursiveWindow,
+    make_action_map,
+    nearest_actions,
+)
+from ns3_env.decision.observations import FIELDS, INDEX
 from ns3_env.decision.rewards import REWARDS, Staged, make_reward, register
 from ns3_env.errors import ConfigError
 
@@ -95,10 +107,24 @@ def test_proportional_reward_is_largest_at_equal_windows() -> None:
     assert gain(0.2, 0.9) > 0 > gain(0.9, 0.2)  # the small one grows, the large one shrinks
 
 
-@pytest.mark.parametrize("settings", [{"base_ns": 0.0}, {"margin": -1.0}, {"target": -0.1}])
-def test_targets_that_are_none_are_refused_by_name(settings: dict[str, float]) -> None:
-    with pytest.raises(ValueError, match=next(iter(settings))):
-        make_reward("rtt_target", **settings)
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: make_reward("rtt_target", base_ns=0.0), "base_ns"),
+        (lambda: make_reward("rtt_target", margin=-1.0), "margin"),
+        (lambda: make_reward("rtt_target", target=-0.1), "target"),
+        (lambda: make_reward("stage"), "staged"),
+        (lambda: register("staged")(Staged), "'staged' already"),
+        (lambda: make_action_map("multiplicative_window", alpha=0.0), "alpha"),
+        (lambda: make_action_map("multiplicative_window", alpha=-1.0), "alpha"),
+        (lambda: make_action_map("multiplicative_window", rounding="up"), "rounding"),
+        (lambda: make_action_map("x"), "absolute_window"),
+        (lambda: observations.field_indices(["qlenn"]), "'qlen'"),
+    ],
+)
+def test_impossible_settings_and_unknown_names_are_refused(make: Any, message: str) -> None:
+    with pytest.raises((ValueError, KeyError), match=message):
+        make()
 
 
 @pytest.mark.parametrize(("name", "instead"), GONE["reward"].items())
@@ -106,11 +132,6 @@ def test_a_reward_that_went_says_what_to_use_instead(name: str, instead: str) ->
     assert instead.strip("'") in REWARDS
     with pytest.raises(ConfigError, match=rf"the reward '{name}' went in 0\.3: use {instead}"):
         make_reward(name)
-
-
-def test_a_reward_is_registered_once() -> None:
-    with pytest.raises(ValueError, match="'staged' already"):
-        register("staged")(Staged)
 
 
 @pytest.mark.parametrize(
@@ -191,12 +212,6 @@ def test_no_rate_exceeds_the_senders_link() -> None:
     assert AbsoluteWindow()(np.array([[1e9]]), slow)[0].tolist() == [1e9, 1e9, 1.0]
 
 
-@pytest.mark.parametrize("settings", [{"alpha": 0.0}, {"alpha": -1.0}, {"rounding": "up"}])
-def test_impossible_settings_are_refused(settings: dict[str, float | str]) -> None:
-    with pytest.raises(ValueError, match=r"alpha|rounding"):
-        make_action_map("multiplicative_window", **settings)
-
-
 @pytest.mark.parametrize(("action", "factor"), [(0, 1), (1, 1.2), (-1, 1 / 1.2), (0.5, 1.1), (-7, 1 / 1.2)])
 def test_multiplicative_rate_scales_the_rate_under_a_window_of_one_bdp(action: float, factor: float) -> None:
     rows = records(rate_bps=2e10)
@@ -224,18 +239,63 @@ def test_absolute_window_is_applied_as_it_is() -> None:
             AbsoluteWindow()(np.array([[impossible]]), records())
 
 
-def test_unknown_names_are_refused() -> None:
-    with pytest.raises(KeyError, match="staged"):
-        make_reward("stage")
-    with pytest.raises(KeyError, match="absolute_window"):
-        make_action_map("x")
-    with pytest.raises(KeyError, match="'qlen'"):
-        observations.field_indices(["qlenn"])
-
-
 def test_observation_space_is_the_declared_range() -> None:
     space = observations.observation_space(observations.FDCC_FIELDS)
     assert space.shape == (8,)
     assert space.dtype == np.float32
     assert space.low[4] == np.float32(-1e4)
     assert space.high[7] == 1
+
+
+#: A flow with a window of ten packets and a BDP of 78.5, at a fifth of its link.
+FLOW = {
+    "packet_bytes": 1000.0,
+    "payload_bytes": 1000.0,
+    "bdp_bytes": 78_500.0,
+    "base_rtt_ns": 6280.0,
+    "host_rate_bps": 1e11,
+    "window_bytes": 10_000.0,
+    "rate_bps": 2e10,
+    "last_action": 0.25,
+    "fair_share": 0.125,
+}
+RECORDS = np.zeros((5, len(FIELDS)))
+for _name, _value in FLOW.items():
+    RECORDS[:, INDEX[_name]] = _value
+WITHIN = np.array([[-1.0], [-0.3], [0.0], [0.4], [1.0]])
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        ExponentialWindow(alpha=1.0, least_packets=0.1),
+        LogarithmicWindow(),
+        FairShareWindow(),
+        MultiplicativeWindow(rounding="none"),
+        MultiplicativeRate(alpha=0.5, window="none"),
+    ],
+)
+def test_an_action_is_found_again_from_what_it_did(action: Map) -> None:
+    np.testing.assert_allclose(nearest_actions(action, action(WITHIN, RECORDS), RECORDS), WITHIN, atol=1e-9)
+
+
+@pytest.mark.parametrize("action", [MultiplicativeWindow(), RecursiveWindow(alpha=0.5, most_factor=4.0)])
+def test_a_window_in_whole_packets_is_met_again(action: Map) -> None:
+    windows = action(WITHIN, RECORDS)
+    again = action(nearest_actions(action, windows, RECORDS), RECORDS)
+    np.testing.assert_array_equal(again[:, 0], windows[:, 0])
+
+
+def test_what_no_action_reaches_is_approached() -> None:
+    windows = np.array([[0.0], [100.0], [10_000.0], [78_500.0], [1e9]])
+    targets = AbsoluteWindow()(windows, RECORDS)
+    nearest = nearest_actions(ExponentialWindow(alpha=1.0), targets, RECORDS)
+    assert nearest[:, 0].tolist() == [-1.0, -1.0, 0.0, 1.0, 1.0]
+
+
+def test_a_flow_without_a_window_counts_as_one_bdp() -> None:
+    fresh = RECORDS[:1].copy()
+    fresh[:, INDEX["window_bytes"]] = np.inf
+    half = AbsoluteWindow()(np.array([[78_500.0 / 2]]), fresh)
+    nearest = nearest_actions(ExponentialWindow(alpha=1.0), half, fresh)
+    np.testing.assert_allclose(nearest, [[-np.log(2)]])

@@ -43,23 +43,6 @@ def test_it_is_fdccs_problem_by_default() -> None:
     assert task.observation_space.shape == (len(FDCC_FIELDS),)
 
 
-def test_it_observes_its_fields_within_its_space(task: Task) -> None:
-    records = np.full((3, len(FIELDS)), 1e30)
-    observations = task.observe(records)
-    assert (observations.dtype, observations.shape) == (np.float32, (3, 2))
-    assert (observations == task.observation_space.high).all()
-    records[:, field_indices(["rtt", "goodput"])] = 0.5
-    assert (
-        task.observe(records) == np.clip(0.5, task.observation_space.low, task.observation_space.high)
-    ).all()
-
-
-@pytest.mark.parametrize("arguments", [{"fields": ["rt"]}, {"reward": "stage"}])
-def test_an_unknown_name_is_refused(arguments: dict[str, Any]) -> None:
-    with pytest.raises(KeyError, match="unknown"):
-        Task(**arguments)
-
-
 def test_a_field_that_the_transport_has_not_is_refused_by_name() -> None:
     tcp = Scenario.from_mapping({"transport": "tcp"}, "x.yaml")
     with pytest.raises(ScenarioError, match=r"x\.yaml: fields: 'qlen': telemetry of switches"):
@@ -134,19 +117,3 @@ def test_a_reward_in_python_reads_fields_by_name() -> None:
         Task(reward=lambda x: x["goodptu"]).outcomes(records, *flags)
     with pytest.raises(TypeError, match=r"<lambda> gave shape \(\) for 2 records: expected \(2,\)"):
         Task(reward=lambda x: x["goodput"].sum()).outcomes(records, *flags)
-
-
-def test_a_task_gives_the_rows_of_its_parts(task: Task) -> None:
-    def first(**arguments: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-        with FlowStream(SCENARIO, slots=2, **arguments) as stream:
-            stream.start()
-            rows = [stream.recv()]
-            for _ in range(3):
-                stream.send(np.full((int(rows[-1].due.sum()), 1), 20_000.0), rows[-1].slots[rows[-1].due])
-                rows.append(stream.recv())
-        return np.concatenate([x.observations for x in rows]), np.concatenate([x.rewards for x in rows])
-
-    whole = first(task=task)
-    parts = first(fields=["rtt", "goodput"], reward="goodput_delay", action=AbsoluteWindow())
-    for whole_rows, its in zip(whole, parts, strict=True):
-        np.testing.assert_array_equal(whole_rows, its)

@@ -24,7 +24,8 @@ def life_ns(others: str | Policy, seed: int = 4) -> tuple[float, int]:
     """Lifetime and number of decisions of flow 1 under its own policy."""
     policy = MpccPolicy()
     env = FlowEnv(flows=4, flow=1, others=others, fields=policy.fields, action=AbsoluteWindow())
-    try:
+
+    def life() -> tuple[float, int]:
         observation, _ = env.reset(seed=seed)
         state, steps, over = None, 0, False
         while not over:
@@ -33,6 +34,12 @@ def life_ns(others: str | Policy, seed: int = 4) -> tuple[float, int]:
             over, steps = terminated or truncated, steps + 1
         assert terminated
         return float(info["time_ns"]), steps
+
+    try:
+        first = life()
+        if not isinstance(others, RandomPolicy):
+            assert life() == first, "the other flows' memories begin anew with the episode"
+        return first
     finally:
         env.close()
 

@@ -27,7 +27,6 @@ from ns3_env.ns3ai import Ns3AiEnv
 from ns3_env.ns3ai.session import Session
 from ns3_env.scenario import Synchronous
 from ns3_env.simulator import DecisionBatch, Simulator
-from ns3_env.tasks import make
 from tests.ns3ai.foreign_ns3ai import foreign_tree
 from tests.processes import descendants, open_descriptors, wait_until
 from tests.samples.policy_files import mlp_file
@@ -186,7 +185,6 @@ def _seeded(env: Any) -> Any:
 _ONE = np.zeros(1, dtype=np.float32)
 _FRONT_ENDS: dict[str, FrontEnd] = {
     "rdma": FrontEnd(_gymnasium("ns3_env/RdmaIncast-v0"), lambda env: _steps(env, _ONE), _seeded),
-    "tcp": FrontEnd(_gymnasium("ns3_env/TcpBottleneck-v0"), lambda env: _steps(env, _ONE), _seeded),
     "task": FrontEnd(_gymnasium("ns3_env/Incast-v3"), lambda env: _steps(env, _ONE), _seeded),
     "branch": FrontEnd(lambda _: FlowEnv(flows=2), _branched, _seeded),
     "make_vec": FrontEnd(
@@ -195,7 +193,6 @@ _FRONT_ENDS: dict[str, FrontEnd] = {
         _seeded,
     ),
     "stream": FrontEnd(lambda _: FlowStream(_TICKS, slots=3, num_simulators=2), _answered, _restarted),
-    "task stream": FrontEnd(lambda _: make("Joining", "stream"), _answered, _restarted),
     "sb3": FrontEnd(_acknowledged, lambda env: env.step(np.zeros((6, 1))), _sb3_reset),
     "pettingzoo": FrontEnd(lambda _: FlowParallelEnv(_TICKS), _agents, _seeded),
     "rllib": FrontEnd(_multi_agent, _agents, _seeded),
@@ -239,15 +236,17 @@ def _promise(front: FrontEnd, folder: Path, trials: int) -> None:
     assert open_descriptors() <= descriptors
 
 
-@pytest.mark.parametrize("name", _FRONT_ENDS)
-def test_after_an_interrupt_anywhere_reset_begins_anew_and_close_closes(name: str, tmp_path: Path) -> None:
-    _promise(_FRONT_ENDS[name], tmp_path, trials=15)
+def _trials(few: int) -> Any:
+    """A few places each time, and every place in a slow test."""
+    return pytest.mark.parametrize("trials", [few, pytest.param(10_000, marks=pytest.mark.slow)])
 
 
-@pytest.mark.slow
+@_trials(3)
 @pytest.mark.parametrize("name", _FRONT_ENDS)
-def test_the_same_at_every_place(name: str, tmp_path: Path) -> None:
-    _promise(_FRONT_ENDS[name], tmp_path, trials=10_000)
+def test_after_an_interrupt_anywhere_reset_begins_anew_and_close_closes(
+    name: str, trials: int, tmp_path: Path
+) -> None:
+    _promise(_FRONT_ENDS[name], tmp_path, trials)
 
 
 def _ns3_ai(folder: Path) -> FrontEnd:
@@ -261,14 +260,11 @@ def _ns3_ai(folder: Path) -> FrontEnd:
 
 
 @pytest.mark.alone
-def test_after_an_interrupt_anywhere_an_environment_of_ns3_ai_begins_anew(tmp_path: Path) -> None:
-    _promise(_ns3_ai(tmp_path), tmp_path, trials=6)
-
-
-@pytest.mark.alone
-@pytest.mark.slow
-def test_an_environment_of_ns3_ai_begins_anew_after_each_place(tmp_path: Path) -> None:
-    _promise(_ns3_ai(tmp_path), tmp_path, trials=10_000)
+@_trials(3)
+def test_after_an_interrupt_anywhere_an_environment_of_ns3_ai_begins_anew(
+    trials: int, tmp_path: Path
+) -> None:
+    _promise(_ns3_ai(tmp_path), tmp_path, trials)
 
 
 @pytest.mark.alone

@@ -3,11 +3,9 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
 import pytest
 import yaml
@@ -26,7 +24,6 @@ from ns3_env.envs.sb3_vec_env import FlowVecEnv
 from ns3_env.errors import ScenarioError
 from ns3_env.policies.file import read_policy
 from ns3_env.scenario import PerNotification, Scenario, Synchronous
-from tests.paths import ROOT
 from tests.samples.files import Refused, dumped
 from tests.samples.runs import checkpoints, the_run, written
 
@@ -182,29 +179,3 @@ def test_parallel_agents_go_on_without_frames() -> None:
     env.close()
     assert recency[0] == 0
     assert (recency[1:] > 0).all()
-
-
-def test_the_single_agent_env_decides_at_each_frame() -> None:
-    env: gym.Env[Any, Any] = FlowEnv(
-        scenario(20_000_000, 20_000_000),
-        others="smcc",
-        fields=[*HEARD, "notifications"],
-        reward="queue_target",
-    )
-    env.reset(seed=1)
-    over = False
-    while not over:
-        observation, reward, terminated, truncated, _ = env.step(np.zeros(1, np.float32))
-        over = terminated or truncated
-        assert over or observation[-1] == 1
-        assert np.isfinite(reward)
-    env.close()
-
-
-@pytest.mark.parametrize(
-    "block", re.findall(r"```yaml\n(.*?)```", (ROOT / "docs/layer2.md").read_text("utf-8"), re.DOTALL)
-)
-def test_what_the_page_shows_is_a_scenario(block: str) -> None:
-    assert Scenario.from_mapping(yaml.safe_load(block), "docs/layer2.md").to_simulator_json()["switch"][
-        "congestion_points"
-    ]

@@ -26,32 +26,16 @@ from ns3_env.tasks import make
 _BASE = ("ns3_env/RdmaIncast-v0", "ns3_env/TcpBottleneck-v0")
 _TASKS = {id_of(name): name for name in VERSIONS}
 _SHORT = incast_scenario(3, 300_000).model_copy(update={"clock": Synchronous()})
-
-
-def _gymnasium(name: str) -> None:
-    check_env(gym.make(name).unwrapped)
-
-
-def _sb3(name: str) -> None:
-    sb3_check_env(gym.make(name).unwrapped)
+#: Tasks of either transport, which every library checks; of all other tasks Gymnasium alone does each time.
+_EACH_TIME = (*_BASE, id_of("Incast"), id_of("Tcp"))
+#: Networks of GPUs, whose episodes take seconds.
+_LARGE = (id_of("Training"), id_of("SharedCluster"))
 
 
 def _torchrl(name: str) -> None:
     envs = pytest.importorskip("torchrl.envs")
     env = envs.GymWrapper(gym.make(name))
     envs.check_env_specs(env)
-    env.close()
-
-
-def _minari(name: str) -> None:
-    pytest.importorskip("jax")
-    collector = pytest.importorskip("minari").DataCollector
-    env = collector(gym.make(name), record_infos=True)
-    env.reset(seed=1)
-    for _ in range(40):
-        _, _, terminated, truncated, _ = env.step(env.action_space.sample())
-        if terminated or truncated:
-            env.reset()
     env.close()
 
 
@@ -102,10 +86,9 @@ def _rllib(name: str) -> None:
 
 #: Checkers of every id; the last three look at agents.
 _CHECKERS: dict[str, Callable[[str], None]] = {
-    "gymnasium": _gymnasium,
-    "sb3": _sb3,
+    "gymnasium": lambda name: check_env(gym.make(name).unwrapped),
+    "sb3": lambda name: sb3_check_env(gym.make(name).unwrapped),
     "torchrl": _torchrl,
-    "minari": _minari,
     "vectors": _vectors,
     "pettingzoo": _pettingzoo,
     "torchrl agents": _torchrl_agents,
@@ -114,19 +97,22 @@ _CHECKERS: dict[str, Callable[[str], None]] = {
 _OF_AGENTS = {"pettingzoo", "torchrl agents", "rllib"}
 
 
-def _table(checkers: dict[str, Any], ids: tuple[str, ...]) -> list[tuple[str, str]]:
-    return [(c, i) for c in checkers for i in ids if not (c in _OF_AGENTS and i == _BASE[1])]
+def _table() -> list[Any]:
+    """Each checker on each id; those that are slow are marked."""
+    rows = []
+    for library in _CHECKERS:
+        for name in (*_BASE, *_TASKS):
+            if library not in _OF_AGENTS or name != _BASE[1]:
+                quick = name in _EACH_TIME or (library == "gymnasium" and name not in _LARGE)
+                rows.append(pytest.param(library, name, marks=() if quick else pytest.mark.slow))
+    return rows
 
 
-def _check(library: str, name: str) -> None:
+@pytest.mark.parametrize(("library", "name"), _table())
+def test_every_librarys_checker_passes_on_every_id(library: str, name: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         _CHECKERS[library](name)
-
-
-@pytest.mark.parametrize(("library", "name"), _table(_CHECKERS, (*_BASE, *_TASKS)))
-def test_every_librarys_checker_passes_on_every_id(library: str, name: str) -> None:
-    _check(library, name)
 
 
 def test_every_id_of_the_package_is_in_the_table() -> None:

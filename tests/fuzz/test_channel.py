@@ -122,18 +122,3 @@ def test_a_message_is_read_or_refused(
         talk(simulator)
     elif isinstance(answer, EpisodeEnd):
         assert isinstance(answer.results, dict)
-
-
-@given(numbers=st.lists(st.one_of(st.floats(), st.floats(0, 1e12)), min_size=9, max_size=9))
-def test_actions_are_right_or_never_leave(simulator: Simulator, numbers: list[float]) -> None:
-    simulator.send_reset(PLAY)
-    assert isinstance(simulator.receive(), DecisionBatch)
-    actions = np.array(numbers).reshape(3, 3)
-    right = bool(np.all(actions[:, :2] >= 0) and np.all(np.isfinite(actions[:, 2])))
-    if right:
-        simulator.send_actions(actions)
-    else:
-        with pytest.raises(ValueError, match="must be numbers >= 0"):
-            simulator.send_actions(actions)
-        simulator.send_actions(np.zeros((3, 3)))  # it is our turn still
-    assert isinstance(talk(simulator), DecisionBatch)

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Damaged scenarios, suites, configurations and curricula: valid, or refused by the file's name."""
+"""Damaged scenarios, suites, configurations and curricula: in bounds, or refused by the file's name."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,21 +13,59 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import BaseModel
 
 from ns3_env.agents.configuration.inputs import Inputs, read_inputs
 from ns3_env.agents.configuration.registry import AGENTS, find_agent
 from ns3_env.agents.search import plan as search
 from ns3_env.agents.training import run as training
+from ns3_env.config import bounds
 from ns3_env.config.yaml import parse, read_mapping
 from ns3_env.eval.benchmark.suite import Suite
 from ns3_env.eval.comparisons.objective import METRICS_OF_EPISODES
 from ns3_env.scenario import Scenario
-from tests.fuzz.in_bounds import faults
 from tests.fuzz.strategies import changed, cut
 from tests.fuzz.tried import attempt
 from tests.paths import ROOT
 
 find_agent("fdcc")  # PyTorch's import needs seconds
+
+#: The largest value of a number whose name ends so.
+BY_UNIT: dict[str, float] = {
+    "_ns": bounds.MAX_TIME_NS,
+    "_bytes": bounds.MAX_BYTES,
+    "_bps": bounds.MAX_RATE_BPS,
+    "_s": bounds.MAX_WALL_S,
+    "_probability": 1,
+    "_share": 1,
+}
+#: Bound of every other number: seeds have 63 bits.
+_LARGEST = 2**63
+
+
+def faults(content: Any, name: str = "") -> Iterator[str]:
+    """Names every number that is not finite, or too large for its unit."""
+    if isinstance(content, BaseModel):
+        for key in type(content).model_fields:
+            if key != "attributes":  # of a controller: the simulator knows their ranges (test_attributes)
+                yield from faults(getattr(content, key), key)
+        yield from faults(content.model_extra or {}, name)
+    elif isinstance(content, dict):
+        for key, value in content.items():
+            if key != "attributes":  # of a controller: the simulator knows their ranges (test_attributes)
+                yield from faults(value, str(key))
+    elif isinstance(content, list | tuple):
+        for value in content:
+            yield from faults(value, name)
+    elif isinstance(content, int | float) and not isinstance(content, bool):
+        limit = next((high for end, high in BY_UNIT.items() if name.endswith(end)), None)
+        if not math.isfinite(content):
+            yield f"{name} is {content}"
+        elif limit is not None and not 0 <= content <= limit:
+            yield f"{name} is {content}, not in [0, {limit:g}]"
+        elif isinstance(content, int) and abs(content) > _LARGEST:
+            yield f"{name} is {content}"
+
 
 SCENARIO = parse("""
 preset: default

@@ -63,11 +63,9 @@ def our_channel() -> float:
         return rate(step)
 
 
-def our_python_on_theirs(folder: Path) -> float:
-    """Ns3AiEnv.step() on a foreign simulation that spins and simulates nothing."""
-    env = Ns3AiEnv("any", foreign_tree(folder), {"steps": 10**9})
-    env.reset()
-    measured = rate(lambda: env.step(1))
+def of_environment(env: Any, step: Callable[[Any], Any]) -> float:
+    env.reset(seed=1)
+    measured = rate(lambda: step(env))
     env.close()
     return measured
 
@@ -80,15 +78,6 @@ def their_python_on_ours(folder: Path) -> float:
     foreign.state()
     measured = rate(lambda: foreign.step([0.0]))
     foreign.kill()
-    return measured
-
-
-def the_flow_itself() -> float:
-    """The same flow under Gymnasium, over our channel."""
-    env = FlowEnv(LONG)
-    env.reset(seed=1)
-    measured = rate(lambda: env.step(_STILL))
-    env.close()
     return measured
 
 
@@ -119,25 +108,20 @@ def their_vectors_on_ours(folder: Path) -> float:
     return measured
 
 
-def the_flows_themselves() -> float:
-    """The same flows under PettingZoo's interface, over our channel."""
-    env = FlowParallelEnv(clocked())
-    env.reset(seed=1)
-    measured = rate(lambda: env.step(dict.fromkeys(env.agents, _STILL)))
-    env.close()
-    return measured
-
-
 def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         measured: dict[str, Callable[[], float]] = {
             "our channel, a row": our_channel,
-            "Ns3AiEnv on a foreign simulation": lambda: our_python_on_theirs(folder),
+            "Ns3AiEnv on a foreign simulation": lambda: of_environment(
+                Ns3AiEnv("any", foreign_tree(folder), {"steps": 10**9}), lambda env: env.step(1)
+            ),
             "foreign Python on rdma-incast, Gym interface": lambda: their_python_on_ours(folder),
-            "that flow, FlowEnv": the_flow_itself,
+            "that flow, FlowEnv": lambda: of_environment(FlowEnv(LONG), lambda env: env.step(_STILL)),
             "foreign Python on rdma-flows, 4 flows, vectors": lambda: their_vectors_on_ours(folder),
-            "those flows, FlowParallelEnv": the_flows_themselves,
+            "those flows, FlowParallelEnv": lambda: of_environment(
+                FlowParallelEnv(clocked()), lambda env: env.step(dict.fromkeys(env.agents, _STILL))
+            ),
         }
         best = dict.fromkeys(measured, 0.0)
         for _ in range(TURNS):

@@ -136,11 +136,11 @@ class Interface:
 
 
 def start(command: str) -> subprocess.Popen[str]:
-    """Starts the program in a shell, in its own process group; it must run for half a second."""
+    """Starts the program in a shell, in its own process group; it must run for a moment."""
     process = subprocess.Popen(
         command, shell=True, preexec_fn=os.setpgrp, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
-    time.sleep(0.5)
+    time.sleep(0.1)
     if process.poll() is not None:
         raise RuntimeError(f"the simulator ended: {process.communicate()}")
     return process

@@ -76,40 +76,44 @@ def assert_same(one: list[tuple[Any, ...]], other: list[tuple[Any, ...]]) -> Non
         assert one_step[1:] == other_step[1:]
 
 
-def test_its_environment_steps_an_rdma_flow_to_its_end_is_reset_and_stops_it() -> None:
-    foreign = ForeignNs3Env("rdma-incast", path(), {"flows": 3, "RngRun": 5})
+def test_its_environment_steps_an_rdma_flow_to_its_end_is_reset_by_the_paths_settings_and_stops_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Its Python passes settings only at the first start, where they win, key by key, over the path's own."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    settings = {"flows": 3, "fields": "rtt,qlen", "seed": 5}
+    tree = path(settings)
+    assert tree == path(settings) != path()
+    foreign = ForeignNs3Env("rdma-incast", tree, {"RngRun": 6})
+
+    def here(seed: int, steps: int) -> list[tuple[Any, ...]]:
+        return played_here(FlowEnv(flows=3, fields=("rtt", "qlen")), seed, steps)
+
     try:
-        assert foreign.observation_box[2:] == (3, (len(FDCC_FIELDS),))
+        assert foreign.observation_box[2:] == (3, (2,))
         assert foreign.action_box == (-1.0, 1.0, 3, (1,))
         whole = played(foreign, 200)
         assert whole[-1][2:4] == (True, 1), "the flow is done: GameOver"
-        assert_same(whole, played_here(FlowEnv(flows=3), 5, 200))
+        assert_same(whole, here(6, 200))
         assert foreign.wait() == 0
+        foreign.command = f"{tree}/ns3 run rdma-incast --"
         foreign.begin()
-        assert_same(played(foreign, 3), whole[:4])
+        assert_same(played(foreign, 3), here(5, 3))
         foreign.stop()
         assert foreign.wait() == 0
     finally:
         foreign.kill()
 
 
-def test_its_environment_may_be_built_with_a_newer_boost() -> None:
+def test_its_environment_of_a_newer_boost_steps_a_tcp_flow_until_the_time_limit(tmp_path: Path) -> None:
     """1.87 and later lay a segment out otherwise."""
-    foreign = ForeignNs3Env("rdma-incast", path(), {"flows": 3, "RngRun": 5}, layout=2)
-    try:
-        assert_same(played(foreign, 3), played_here(FlowEnv(flows=3), 5, 3))
-    finally:
-        foreign.kill()
-
-
-def test_its_environment_steps_a_tcp_flow_until_the_time_limit(tmp_path: Path) -> None:
     scenario = tmp_path / "tcp.yaml"
     scenario.write_text(
         "transport: tcp\ntime_limit_ns: 1ms\n"
         "topology: {kind: dumbbell, senders: 2, rate_bps: 10Gbps, delay_ns: 5us}\n"
         "traffic: {kind: incast, size_bytes: 20MB}\n"
     )
-    foreign = ForeignNs3Env("tcp-bottleneck", path(), {"scenario": scenario, "seed": 2})
+    foreign = ForeignNs3Env("tcp-bottleneck", path(), {"scenario": scenario, "seed": 2}, layout=2)
     try:
         whole = played(foreign, 200)
         assert whole[-1][2:4] == (True, 0), "cut at the time limit: SimulationEnd"
@@ -267,26 +271,6 @@ def test_what_goes_wrong_later_is_heard_by_its_python(
 def test_our_own_environment_tells_the_last_words_of_what_goes_wrong_later() -> None:
     with pytest.raises(SimulatorDied, match=r"(?s)exit code 2; its last words:.*stagd"):
         Ns3AiEnv("rdma-incast", path(), {"reward": "stagd"}, timeout_s=60)
-
-
-def test_the_settings_of_a_path_survive_its_reset(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The path passes its own settings only at the first start; explicit ones win, key by key."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    tree = path({"flows": 3, "fields": "rtt,qlen", "seed": 5})
-    assert tree == path({"flows": 3, "fields": "rtt,qlen", "seed": 5})
-    assert tree != path()
-    foreign = ForeignNs3Env("rdma-incast", tree, {"RngRun": 6})
-    try:
-        for seed in (6, 5):  # the first start has its own seed
-            assert foreign.observation_box[3] == (2,)
-            assert_same(played(foreign, 3), played_here(FlowEnv(flows=3, fields=("rtt", "qlen")), seed, 3))
-            foreign.stop()
-            assert foreign.wait() == 0
-            if seed == 6:
-                foreign.command = f"{tree}/ns3 run rdma-incast --"
-                foreign.begin()
-    finally:
-        foreign.kill()
 
 
 def test_settings_of_a_path_are_looked_at_when_it_is_made(

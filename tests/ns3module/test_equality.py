@@ -19,7 +19,7 @@ from ns3_env.simulator import Simulator
 from tests.ns3module.building import build
 
 #: The last of them under a policy's file, the one before with two cards at each host.
-SCENARIOS = 27
+SCENARIOS = 14
 
 
 def two_rails(hosts: int) -> dict[str, Any]:

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Execution traces: their wire format against the protobuf library, and the traffic made from them."""
+"""Execution traces: the wire format against protobuf, other projects' files, and traffic made of them."""
 
 from __future__ import annotations
 
 import base64
+import gzip
+import json
 import struct
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ import numpy as np
 import pytest
 
 from examples import chakra_traces
+from ns3_env.config.bounds import MAX_JOB_BYTES, MAX_NODES
 from ns3_env.errors import ScenarioError, ScenarioWarning
 from ns3_env.scenario import LeafSpine, Scenario
 from ns3_env.scenario.traffic import Chakra, Flows
@@ -26,8 +29,13 @@ from ns3_env.scenario.traffic.chakra import (
     wire,
     written_trace,
 )
-from ns3_env.scenario.traffic.chakra.wire import WireError, messages
+from ns3_env.scenario.traffic.chakra.trace import INPUTS, LOAD, METADATA
+from ns3_env.scenario.traffic.chakra.wire import framed, messages, written
 from ns3_env.simulator import Simulator
+from ns3_env.simulator.results import Results
+from tests.samples import idle_star
+from tests.samples.idle_star import one_way_ns
+from tests.samples.job_texts import JSONIZER
 
 STAR = {"kind": "leaf_spine", "leaves": 1, "spines": 1, "hosts_per_leaf": 8}
 NODES = [
@@ -37,14 +45,14 @@ NODES = [
 ]
 
 
-def scenario(traffic: dict[str, Any]) -> Scenario:
-    content = {"topology": STAR, "controllers": [{"name": "fixed-window"}], "traffic": traffic}
-    return Scenario.from_mapping(content, "x.yaml")
+def scenario(**traffic: Any) -> Scenario:
+    return idle_star.scenario(kind="chakra", **traffic)
 
 
 def flows(folder: Path, *ranks: list[Node], hosts: int = 8) -> Flows:
     network = LeafSpine.model_validate({**STAR, "hosts_per_leaf": hosts}).build()
-    return Chakra.model_validate(files(folder, *ranks)).draw(network, np.random.default_rng(0))
+    traffic = Chakra.model_validate({"kind": "chakra", **files(folder, *ranks)})
+    return traffic.draw(network, np.random.default_rng(0))
 
 
 def send(id: int, to: int, after: tuple[int, ...] = (), size: int = 1000, tag: int = 0) -> Node:
@@ -55,8 +63,11 @@ def receive(id: int, from_: int, after: tuple[int, ...] = (), tag: int = 0) -> N
     return Node(id, RECEIVE, "r", after, 0, {"comm_src": from_, "comm_size": 1000, "comm_tag": tag})
 
 
-def collective(id: int, size: int = 1000, after: tuple[int, ...] = (), group: str = "") -> Node:
-    return Node(id, COLLECTIVE, "c", after, 0, {"comm_type": 0, "comm_size": size}, {"pg_name": group})
+def collective(
+    id: int, size: int = 1000, after: tuple[int, ...] = (), group: str = "", kind: str = "ALL_REDUCE"
+) -> Node:
+    numbers = {"comm_type": COMM_TYPES[kind], "comm_size": size, "is_cpu_op": 0}
+    return Node(id, COLLECTIVE, "c", after, 0, numbers, {"pg_name": group})
 
 
 def in_groups(*names: str) -> list[list[Node]]:
@@ -67,63 +78,49 @@ def in_groups(*names: str) -> list[list[Node]]:
 def files(folder: Path, *ranks: list[Node]) -> dict[str, Any]:
     for rank, nodes in enumerate(ranks):
         (folder / f"t.{rank}.et").write_bytes(written_trace(nodes))
-    return {"kind": "chakra", "file": str(folder / "t")}
+    return {"file": str(folder / "t")}
 
 
-def test_what_is_written_is_read_again() -> None:
-    assert read_trace(written_trace(NODES)) == NODES
+#: Fields in use of the schema's messages, with their numbers; "*": repeated.
+SCHEMA = {
+    "Attribute": {"name": (1, "string"), "int64_val": (9, "int64"), "string_val": (29, "string")},
+    "Node": {
+        **{"id": (1, "uint64"), "name": (2, "string"), "type": (3, "uint64"), "data_deps": (5, "uint64*")},
+        **{"duration_micros": (7, "uint64"), "attr": (10, "message*")},
+    },
+}
 
 
 def test_the_protobuf_library_reads_the_same() -> None:
-    """Compares the fields in use, by the schema's field numbers."""
+    """Compares the fields in use."""
     descriptor = pytest.importorskip("google.protobuf.descriptor_pb2")
     from google.protobuf import descriptor_pool, message_factory
 
     file = descriptor.FileDescriptorProto(name="et.proto", package="t", syntax="proto3")
     kinds = {"int64": 3, "uint64": 4, "string": 9, "message": 11}
-
-    def message(name: str, *fields: tuple[str, int, str, bool]) -> None:
-        descriptor = file.message_type.add(name=name)
-        for field, number, kind, repeated in fields:
-            added = descriptor.field.add(
-                name=field, number=number, type=kinds[kind], label=3 if repeated else 1
-            )
-            if kind == "message":
+    for name, fields in SCHEMA.items():
+        message = file.message_type.add(name=name)
+        for field, (number, kind) in fields.items():
+            added = message.field.add(name=field, number=number, type=kinds[kind.rstrip("*")])
+            added.label = 3 if kind.endswith("*") else 1
+            if kind.startswith("message"):
                 added.type_name = ".t.Attribute"
-
-    message(
-        "Attribute",
-        ("name", 1, "string", False),
-        ("int64_val", 9, "int64", False),
-        ("string_val", 29, "string", False),
-    )
-    message(
-        "Node",
-        ("id", 1, "uint64", False),
-        ("name", 2, "string", False),
-        ("type", 3, "uint64", False),
-        ("data_deps", 5, "uint64", True),
-        ("duration_micros", 7, "uint64", False),
-        ("attr", 10, "message", True),
-    )
     pool = descriptor_pool.DescriptorPool()
     pool.Add(file)
     node_class = message_factory.GetMessageClass(pool.FindMessageTypeByName("t.Node"))
     _, *parts = messages(written_trace(NODES))
     for part, node in zip(parts, NODES, strict=True):
-        protobuf_node = node_class.FromString(part)
-        assert (protobuf_node.id, protobuf_node.name, protobuf_node.type) == (node.id, node.name, node.type)
-        assert tuple(protobuf_node.data_deps) == node.after
-        assert protobuf_node.duration_micros == node.duration_micros
-        numbers = {x.name: x.int64_val for x in protobuf_node.attr if not x.string_val}
-        assert numbers == node.numbers
-        assert {x.name: x.string_val for x in protobuf_node.attr if x.string_val} == node.texts
+        read = node_class.FromString(part)
+        numbers = {x.name: x.int64_val for x in read.attr if not x.string_val}
+        texts = {x.name: x.string_val for x in read.attr if x.string_val}
+        after = tuple(read.data_deps)
+        assert Node(read.id, read.type, read.name, after, read.duration_micros, numbers, texts) == node
 
 
 @pytest.mark.parametrize("kind", chakra_traces.STEPS)
 def test_each_kind_of_step_is_played(kind: str, tmp_path: Path, simulator: Simulator) -> None:
     chakra_traces.write(kind, tmp_path / "step", ranks=4, layers=2, size_bytes=40_000, micros=30)
-    trace_scenario = scenario({"kind": "chakra", "file": str(tmp_path / "step"), "chunk_bytes": 5000})
+    trace_scenario = scenario(file=str(tmp_path / "step"), chunk_bytes=5000)
     results = simulator.play(trace_scenario)
     assert results["totals"]["unfinished"] == 0
     computed = [results["steps"]["end_ns"][i] - x for i, x in enumerate(results["steps"]["start_ns"])]
@@ -137,20 +134,16 @@ def test_gradients_of_a_layer_overlap_the_computation_of_the_next(
     tmp_path: Path, simulator: Simulator
 ) -> None:
     chakra_traces.write("data_parallel", tmp_path / "step", ranks=4, layers=2, size_bytes=40_000, micros=30)
-    results = simulator.play(scenario({"kind": "chakra", "file": str(tmp_path / "step")}))
+    results = simulator.play(scenario(file=str(tmp_path / "step")))
     first = min(results["flows"]["start_ns"])
     assert first == pytest.approx(60_000)  # the forward pass, and one layer
     assert results["steps"]["start_ns"].count(60_000) == 4  # the other layer of each rank
 
 
 def test_sends_and_receives_match_by_ranks_and_tag(tmp_path: Path, simulator: Simulator) -> None:
-    sends = [Node(0, SEND, "s", (), 0, {"comm_dst": 1, "comm_size": 3000, "comm_tag": tag}) for tag in (5, 6)]
-    sends[1] = Node(1, SEND, "s", (0,), 0, sends[1].numbers)
-    receives = [
-        Node(0, RECEIVE, "r", (), 0, {"comm_src": 0, "comm_size": 3000, "comm_tag": 6}),
-        Node(1, COMPUTE, "c", (0,), 7),
-    ]
-    results = simulator.play(scenario(files(tmp_path, sends, receives)))
+    sends = [send(0, 1, tag=5), send(1, 1, (0,), tag=6)]
+    receives = [receive(0, 0, tag=6), Node(1, COMPUTE, "c", (0,), 7)]
+    results = simulator.play(scenario(**files(tmp_path, sends, receives)))
     assert results["steps"]["start_ns"] == [results["flows"]["delivered_ns"][1]]
     assert results["flows"]["start_ns"][1] == results["flows"]["delivered_ns"][0]
 
@@ -171,11 +164,11 @@ def test_sends_and_receives_match_by_ranks_and_tag(tmp_path: Path, simulator: Si
         ([[Node(0, SEND, "s", (), 0, {"comm_dst": 1}, {"comm_size": "1.5"})], []], "comm_size is '1.5'"),
         ([[Node(0, COLLECTIVE, "c")]], "node 0 (c) has no attribute comm_type"),
         (
-            [[Node(0, COLLECTIVE, "c", numbers={"comm_type": 3, "comm_size": 1})]] * 2,
+            [[collective(0, kind="GATHER")]] * 2,
             "c: GATHER is not played; ALL_REDUCE,",
         ),
         (
-            [[Node(0, COLLECTIVE, "c", numbers={"comm_type": 0, "comm_size": size})] for size in (1, 2)],
+            [[collective(0, size=size)] for size in (1, 2)],
             "c: ranks differ in (comm_type, comm_size)",
         ),
         ([[Node(0, RECEIVE, numbers={"comm_src": 1})], []], "rank 0 receives from rank 1 what that does not"),
@@ -191,7 +184,7 @@ def test_traces_that_do_not_fit_are_refused(ranks: list[list[Node]], fault: str,
     groups = {"1": [0, 1], "2": [0, 2], "9": [0, 9]}
     keys = {"groups": groups} if "process group" in fault else {}
     with pytest.raises(ScenarioError) as info:
-        scenario({**files(tmp_path, *ranks), "chunk_bytes": 1000, **keys})
+        scenario(**files(tmp_path, *ranks), chunk_bytes=1000, **keys)
     assert fault in str(info.value)
 
 
@@ -245,8 +238,7 @@ def test_what_converters_of_pytorch_write_is_played(tmp_path: Path) -> None:
     ],
 )
 def test_comm_size_is_what_a_rank_brings(kind: str, ranks: int, sent: int, tmp_path: Path) -> None:
-    nodes = [Node(0, COLLECTIVE, "c", (), 0, {"comm_type": COMM_TYPES[kind], "comm_size": 1000})]
-    schedule = flows(tmp_path, *[nodes] * ranks)
+    schedule = flows(tmp_path, *[[collective(0, kind=kind)]] * ranks)
     assert sum(schedule.size_bytes) == sent
 
 
@@ -261,7 +253,7 @@ def test_what_has_no_bytes_is_over_at_once(tmp_path: Path) -> None:
 
 
 def test_a_leaf_of_a_broadcast_is_not_over_before_it_has_begun(tmp_path: Path) -> None:
-    cast = Node(1, COLLECTIVE, "b", (0,), 0, {"comm_type": COMM_TYPES["BROADCAST"], "comm_size": 10})
+    cast = collective(1, 10, (0,), kind="BROADCAST")
     ranks = [[Node(0, COMPUTE, "", (), 1), cast], [Node(0, COMPUTE, "", (), 9), cast, send(2, 0, (1,))]]
     assert flows(tmp_path, *ranks).tasks.waits[1].after == (0, -2)
 
@@ -285,8 +277,7 @@ def test_waits_grow_with_the_flows(alone: bool, tmp_path: Path) -> None:
 
 
 def test_all_to_alls_behind_each_other_wait_for_few_tasks(tmp_path: Path) -> None:
-    kind = {"comm_type": COMM_TYPES["ALL_TO_ALL"], "comm_size": 10_000}
-    nodes = [Node(k, COLLECTIVE, "", (k - 1,) if k else (), 0, kind) for k in range(3)]
+    nodes = [collective(k, 10_000, (k - 1,) if k else (), kind="ALL_TO_ALL") for k in range(3)]
     schedule = flows(tmp_path, *[nodes] * 16, hosts=16)
     assert max(len(wait.after) for wait in schedule.tasks.waits.values()) <= 2
     assert schedule.tasks.waits.keys() == set(range(16 * 15, 3 * 16 * 15))
@@ -299,7 +290,7 @@ def test_computation_without_a_duration_is_warned_of(timed: int, count: str, tmp
     with pytest.warns(
         ScenarioWarning, match=f"{count} computations have no duration_micros.* num_ops"
     ) as warnings:
-        scenario(files(tmp_path, nodes, [collective(1)])).without_files()
+        scenario(**files(tmp_path, nodes, [collective(1)])).without_files()
     assert len(warnings) == 1
 
 
@@ -322,12 +313,6 @@ def test_attributes_of_every_type_are_read(number: int, kind: int, value: bytes)
     assert node.size() == 7
 
 
-@pytest.mark.parametrize("data", [b"\x05abc", b"\xff" * 11, written_trace(NODES)[:-1]])
-def test_bytes_that_are_no_trace_are_refused(data: bytes) -> None:
-    with pytest.raises(WireError):
-        read_trace(data)
-
-
 def test_a_damaged_trace_is_played_or_one_fault() -> None:
     nodes = chakra_traces.STEPS["mixture_of_experts"](1, 40_000, 30).nodes
     whole, other = written_trace([*nodes, send(100, 1)]), written_trace([*nodes, receive(100, 0)])
@@ -342,3 +327,210 @@ def test_a_damaged_trace_is_played_or_one_fault() -> None:
         assert faults or min(traffic.draw(network, random).size_bytes) > 0
         play_count += not faults
     assert 0 < play_count < 200
+
+
+def duration_ns(results: Results, flow: int = 0) -> float:
+    return results["flows"]["delivered_ns"][flow] - results["flows"]["start_ns"][flow]
+
+
+# Chakra's feeder (mlcommons/chakra, JSONNode): a list in which attributes are next to the other keys.
+FEEDER: dict[str, Any] = {
+    "workload_graph": [
+        {"Id": 3, "Name": "f", "NodeType": 4, "is_cpu_op": False, "runtime": 7, "data_deps": []},
+        {"Id": 4, "Name": "g", "NodeType": 7, "data_deps": [3], "comm_type": 6, "comm_size": 4000},
+    ]
+}
+# STAGE (astra-sim/symbolic_tensor_graph, JsonBackend): names instead of numbers, no times.
+STAGE: dict[str, Any] = {
+    "nodes": [
+        {"id": 1, "name": "f", "node_type": "comp_node", "data_deps": [], "ctrl_deps": [], "num_ops": 7000}
+        | {"tensor_size": 10},
+        {"id": 2, "name": "g", "node_type": "coll_comm_node", "data_deps": [1], "ctrl_deps": []}
+        | {"comm_size": 4000, "comm_type": "ALL_TO_ALL"},
+    ]
+}
+PROTOBUF = written_trace(
+    [
+        Node(0, COMPUTE, "f", (), 7, {"is_cpu_op": 0}),
+        Node(1, COLLECTIVE, "g", (0,), 0, {"comm_type": COMM_TYPES["ALL_TO_ALL"], "comm_size": 4000}),
+    ]
+)
+
+
+@pytest.mark.parametrize(
+    ("content", "end", "more"),
+    [
+        (PROTOBUF, "et", {}),
+        (gzip.compress(PROTOBUF), "et", {}),
+        (gzip.compress(PROTOBUF), "et.gz", {}),
+        (JSONIZER.encode(), "json", {}),
+        (JSONIZER.encode(), "et", {}),
+        (json.dumps(FEEDER).encode(), "json", {}),
+        (json.dumps(STAGE).encode(), "eg", {"flops_per_s": 1e9}),
+    ],
+    ids=["et", "et-in-gzip", "et.gz", "jsonizer", "jsonizer-as-et", "feeder", "stage"],
+)
+def test_each_form_of_a_trace_plays_the_same(
+    content: bytes, end: str, more: dict[str, Any], tmp_path: Path, simulator: Simulator
+) -> None:
+    """Two ranks compute for 7 us and swap 2000 B each."""
+    for rank in range(2):
+        (tmp_path / f"step.{rank}.{end}").write_bytes(content)
+    trace_scenario = scenario(file=str(tmp_path / "step"), **more)
+    results = simulator.play(trace_scenario)
+    assert results["flows"]["start_ns"] == [7000, 7000]
+    assert results["flows"]["size_bytes"] == [2000, 2000]
+    assert duration_ns(results) == pytest.approx(one_way_ns(2000), rel=1e-9)
+
+
+def test_files_may_have_the_rank_elsewhere_in_their_names(tmp_path: Path) -> None:
+    for rank in range(2):
+        (tmp_path / f"rank{rank}_step.et").write_bytes(PROTOBUF)
+    assert scenario(file=str(tmp_path / "rank%d_step.et")).flow_count == 2
+
+
+WHOLE = gzip.compress(PROTOBUF)
+
+
+@pytest.mark.parametrize(
+    ("files", "pattern", "fault"),
+    [
+        ({}, "rank%d_stop.et", r"rank0_stop\.et: No such file"),
+        ({"t.0.et": PROTOBUF, "t.2.et": PROTOBUF}, "t", r"t\.1\.et: there is no such file, .*t\.2\.et"),
+        ({"t.0.et": WHOLE, "t.1.json": WHOLE}, "t", r"t\.1\.json has another form than .*t\.0\.et"),
+        ({"t.0.et": WHOLE[:-9]}, "t", r"t\.0\.et: not whole: "),
+        ({"t.0.et": PROTOBUF, "t.1.et": PROTOBUF[:-1]}, "t", r"t\.1\.et: a message of"),
+    ],
+)
+def test_a_file_that_is_missing_cut_or_of_another_form_is_named(
+    files: dict[str, bytes], pattern: str, fault: str, tmp_path: Path
+) -> None:
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(ScenarioError, match=fault):
+        scenario(file=str(tmp_path / pattern))
+
+
+def pairs(scenario: Scenario) -> list[tuple[int, int]]:
+    flows = scenario.flows()
+    return sorted(set(zip(flows.src, flows.dst, strict=True)))
+
+
+#: ASTRA-sim's comm_group.json: groups and their ranks (astra-sim/astra-sim, inputs/comm_group).
+COMM_GROUPS = '{\n\t"1":[0,1],\n\t"2":[2,3]\n}\n'
+
+
+def test_process_groups_are_those_of_a_file_of_astra_sim(tmp_path: Path, simulator: Simulator) -> None:
+    (tmp_path / "groups.json").write_text(COMM_GROUPS)
+    ranks = [[collective(0, 4000, group=group)] for group in ("1", "1", "2", "2")]
+    trace_scenario = scenario(**files(tmp_path, *ranks), groups=str(tmp_path / "groups.json"))
+    assert pairs(trace_scenario) == [(0, 1), (1, 0), (2, 3), (3, 2)]
+    results = simulator.play(trace_scenario)
+    assert results["totals"]["unfinished"] == 0
+    assert sum(results["flows"]["size_bytes"]) == 4 * 4000
+
+
+def metadata(groups: dict[str, list[int]]) -> bytes:
+    """A node that PyTorch records when groups are made; its inputs are a list of one text in quotes."""
+    recorded = [{"pg_name": name, "pg_desc": "d", "ranks": ranks} for name, ranks in groups.items()]
+    inputs = written(1, f"['{json.dumps(recorded)}']".encode())
+    parts = (written(1, 2), written(2, b"## process_group:init ##"), written(3, METADATA))
+    return framed(b"".join(parts) + written(8, inputs))
+
+
+def test_process_groups_are_those_that_pytorch_records(tmp_path: Path) -> None:
+    """Each rank knows its own group 1: ranks 0 and 2, or 1 and 3; group 0 of all ranks is not recorded."""
+    for rank in range(4):
+        group = [rank % 2, rank % 2 + 2]
+        nodes = [collective(5, 4000, group="1"), collective(6, 40, (5,), "0")]
+        content = written_trace(nodes) + metadata({"0": [], "1": group})
+        (tmp_path / f"t.{rank}.et").write_bytes(content)
+    trace_scenario = scenario(file=str(tmp_path / "t"))
+    flows = trace_scenario.flows()
+    first = [(s, d) for s, d, x in zip(flows.src, flows.dst, flows.size_bytes, strict=True) if x == 2000]
+    assert sorted(set(first)) == [(0, 2), (1, 3), (2, 0), (3, 1)]
+    assert flows.size_bytes.count(10) == 2 * 3 * 4
+
+
+def test_a_send_of_pytorch_s_converter_goes_to_the_other_rank_of_its_group(
+    tmp_path: Path, simulator: Simulator
+) -> None:
+    """The converter writes comm_size and pg_name, and no rank."""
+    numbers, texts = {"comm_size": 3000, "is_cpu_op": 0}, {"pg_name": "4"}
+    sends = [Node(0, COMPUTE, "c", (), 1), Node(1, SEND, "s", (0,), 0, numbers, texts)]
+    ranks = [sends, [], [Node(1, RECEIVE, "r", (), 0, numbers, texts)]]
+    results = simulator.play(scenario(**files(tmp_path, *ranks), groups={"4": [0, 2]}))
+    assert (results["flows"]["src"], results["flows"]["dst"]) == ([0], [2])
+    assert duration_ns(results) == pytest.approx(one_way_ns(3000), rel=1e-9)
+    with pytest.raises(ScenarioError, match="no attribute comm_dst, and its process group '4' is not known"):
+        scenario(**files(tmp_path, *ranks))
+    with pytest.raises(ScenarioError, match="no attribute comm_dst, and its process group '4' has 3 ranks"):
+        scenario(**files(tmp_path, *ranks), groups={"4": [0, 1, 2]})
+
+
+def test_processor_and_accelerator_compute_beside_each_other(tmp_path: Path, simulator: Simulator) -> None:
+    """A kernel of 100 us is launched; the processor's next 10 us do not wait for it, the next kernel does."""
+    processor, accelerator = {"is_cpu_op": 1}, {"is_cpu_op": 0}
+    nodes = [
+        Node(1, COMPUTE, "aten::mm", (), 5, processor),
+        Node(2, COMPUTE, "gemm", (1,), 100, accelerator),
+        Node(3, COMPUTE, "aten::add", (1,), 10, processor),
+        Node(4, COMPUTE, "add", (3,), 20, accelerator),
+        collective(5, 2000, (4,), "0"),
+    ]
+    results = simulator.play(scenario(**files(tmp_path, nodes, nodes)))
+
+    assert sorted(results["steps"]["end_ns"]) == [5000, 5000, 15000, 15000, 105_000, 105_000] + [125_000] * 2
+    assert results["flows"]["start_ns"][0] == 125_000
+
+
+def test_a_roofline_gives_time_to_what_has_none(tmp_path: Path, simulator: Simulator) -> None:
+    """STAGE's and ASTRA-sim's computation: operations over the peak, or bytes over the memory's rate."""
+    nodes = [
+        Node(0, COMPUTE, "many operations", (), 0, {"num_ops": 3_000_000, "tensor_size": 1000}),
+        Node(1, COMPUTE, "many bytes", (0,), 0, {"num_ops": 1000, "tensor_size": 8_000_000}),
+        Node(2, LOAD, "load", (1,), 0, {"tensor_size": 2_000_000}),
+        Node(3, COMPUTE, "measured", (2,), 5, {"num_ops": 10**15}),
+        collective(4, 2000, (3,)),
+    ]
+    trace_scenario = scenario(**files(tmp_path, nodes, nodes), flops_per_s=1e12, memory_bytes_per_s=2e12)
+    results = simulator.play(trace_scenario)
+    assert results["flows"]["start_ns"][0] == 3000 + 4000 + 1000 + 5000
+
+
+def test_ranks_may_bring_different_amounts_to_an_all_to_all(tmp_path: Path) -> None:
+    """A mixture of experts sends such amounts."""
+    sizes = [3000, 600, 0]
+    trace_scenario = scenario(
+        **files(tmp_path, *[[collective(0, size, group="0", kind="ALL_TO_ALL")] for size in sizes])
+    )
+    flows = trace_scenario.flows()
+    sent = dict(zip(zip(flows.src, flows.dst, strict=True), flows.size_bytes, strict=True))
+    assert sent == {(0, 1): 1000, (0, 2): 1000, (1, 0): 200, (1, 2): 200}
+
+
+def test_older_traces_of_stage_name_groups_otherwise(tmp_path: Path) -> None:
+    numbers = {"comm_type": 0, "comm_size": 4000, "is_cpu_op": 0}
+    ranks = [[Node(0, COLLECTIVE, "c", (), 0, {**numbers, "comm_group": 1 + r % 2})] for r in range(4)]
+    assert pairs(scenario(**files(tmp_path, *ranks))) == [(0, 2), (1, 3), (2, 0), (3, 1)]
+
+
+def test_metadata_that_is_no_group_says_nothing(tmp_path: Path) -> None:
+    nodes = [Node(1, METADATA, "m", (), 0, {}, {INPUTS: "['']"}), collective(2, 4000, group="0")]
+    assert scenario(**files(tmp_path, nodes, nodes)).flow_count == 4
+
+
+@pytest.mark.parametrize(
+    "traffic",
+    [
+        {"kind": "chakra", "content": [base64.b64encode(bytes(4000)).decode()]},
+        {"kind": "goal", "content": "num_ranks 1\nrank 0 {\n" + "calc 1\n" * 1001 + "}"},
+        {"kind": "workload", "npus": 8, "content": "DATA\n50\n" + "l -1 1 NONE 0 1 NONE 0 1 NONE 0 1\n" * 50},
+    ],
+    ids=lambda traffic: str(traffic["kind"]),
+)
+def test_jobs_of_files_have_one_bound(traffic: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    assert wire.Budget().nodes == MAX_NODES == 1_000_000
+    monkeypatch.setattr(wire.Budget.__init__, "__defaults__", (1000, MAX_JOB_BYTES))
+    with pytest.raises(ScenarioError, match="a job may have at most 1000000 nodes, of all ranks"):
+        idle_star.scenario(**traffic)

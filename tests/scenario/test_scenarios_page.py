@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The examples of docs/scenarios.md: each a valid scenario, and one for every kind."""
+"""Scenarios on the pages of the documentation: each is valid, and every kind and key has its place."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ import pytest
 from examples import chakra_traces
 from ns3_env.config.yaml import parse
 from ns3_env.scenario import Scenario
+from ns3_env.scenario.tcp_queue import Tcp
 from ns3_env.scenario.topology import Topology
 from ns3_env.scenario.traffic import Traffic
 from tests.paths import ROOT
 from tests.samples.job_texts import MICRO_ASTRA, PING_PONG
 from tests.samples.published_texts import FLOWS, MATRIX, TOPOLOGY, TWO_TIERS, file_text
 
-PAGE = (ROOT / "docs" / "scenarios.md").read_text(encoding="utf-8")
-EXAMPLES = [parse(text) for text in re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)]
+PAGES = {name: (ROOT / "docs" / f"{name}.md").read_text("utf-8") for name in ("scenarios", "layer2", "tcp")}
+EXAMPLES = {
+    name: [parse(text) for text in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)]
+    for name, page in PAGES.items()
+}
 #: Sections that examples need around them.
 LARGE = ("poisson_incast", "mix", "list", "collective", "jobs", "workload")
 ROOM: dict[str, dict[str, Any]] = {
     **{kind: {"topology": {"kind": "leaf_spine"}} for kind in LARGE},
     "published": {"topology": {"kind": "published", "file": "topology.txt"}, "time_limit_ns": "2.1s"},
 }
-
-
-def kind(example: dict[str, dict[str, str]]) -> str:
-    return next(f"{part}-{example[part]['kind']}" for part in ("topology", "traffic") if part in example)
 
 
 def kinds_of(section: dict[str, Any]) -> Iterator[str]:
@@ -56,15 +56,27 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=kind)
-def test_each_example_is_a_scenario(example: dict[str, dict[str, str]], folder: Path) -> None:
+@pytest.mark.parametrize(
+    ("page", "example"), [(page, example) for page, examples in EXAMPLES.items() for example in examples]
+)
+def test_each_example_is_a_scenario(page: str, example: dict[str, dict[str, str]], folder: Path) -> None:
     around = ROOM.get(example.get("traffic", {}).get("kind", ""), {})
-    assert Scenario.from_mapping({**around, **example}, "docs/scenarios.md", folder).flow_count > 0
+    scenario = Scenario.from_mapping({**around, **example}, f"docs/{page}.md", folder)
+    assert scenario.flow_count > 0
+    if page == "layer2":
+        assert scenario.to_simulator_json()["switch"]["congestion_points"]
+    if page == "tcp":
+        assert scenario.under("cubic").to_simulator_json()["transport"] == "tcp"
+
+
+def test_every_key_of_tcp_is_in_its_pages_table() -> None:
+    keys = set(re.findall(r"`(\w+)`", "".join(re.findall(r"^\| (.*?) \|", PAGES["tcp"], re.MULTILINE))))
+    assert set(Tcp.model_fields) <= keys
 
 
 def test_every_kind_has_an_example() -> None:
     example_kinds = {
-        part: {kind for x in EXAMPLES if part in x for kind in kinds_of(x[part])}
+        part: {kind for x in EXAMPLES["scenarios"] if part in x for kind in kinds_of(x[part])}
         for part in ("topology", "traffic")
     }
     for part, union in (("topology", Topology), ("traffic", Traffic)):

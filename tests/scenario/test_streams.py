@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Open-loop background: sent at its rate regardless of losses, and separate from the flows."""
+"""Traffic without an end: open-loop streams, and flows that send until the time limit."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
+from ns3_env.agents.search.metrics_objective import ended_at_the_limit
 from ns3_env.config.files import write_files
 from ns3_env.envs.sb3_vec_env import FlowVecEnv
 from ns3_env.eval import metrics
 from ns3_env.eval.episodes.results import result_files
 from ns3_env.eval.metrics.convergence import changes
 from ns3_env.scenario import AGENT, Controller, Ecn, Record, Scenario, Switch
-from ns3_env.scenario.topology import Dumbbell, ParkingLot
-from ns3_env.scenario.traffic import ConstantRate, Flow, FlowList, Mix
+from ns3_env.scenario.topology import Dumbbell
+from ns3_env.scenario.traffic import ConstantRate, Flow, FlowList, Joining, LongShort, Mix
 from ns3_env.simulator import Simulator, list_controllers
+from ns3_env.simulator.results import endless
 from tests.samples.files import rows
 from tests.samples.scenarios import conserved
 
@@ -102,54 +102,6 @@ def test_a_pause_holds_streams_and_nothing_is_lost(simulator: Simulator) -> None
     conserved(lost)
 
 
-parts = st.builds(
-    ConstantRate,
-    src=st.integers(0, 3),
-    dst=st.integers(4, 6),
-    rate_bps=st.floats(1e6, 1e9),
-    start_ns=st.integers(0, 200_000),
-    stop_ns=st.none() | st.integers(200_001, 900_000),
-)
-
-
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    streams=st.lists(parts, min_size=1, max_size=4),
-    loss=st.sampled_from([0.0, 0.02]),
-    pfc=st.booleans(),
-    endless=st.booleans(),
-    controller=st.sampled_from(["hpcc", "dcqcn"]),
-    seed=st.integers(0, 1000),
-)
-def test_bytes_are_conserved_with_losses(
-    simulator: Simulator,
-    streams: list[ConstantRate],
-    loss: float,
-    pfc: bool,
-    endless: bool,
-    controller: str,
-    seed: int,
-) -> None:
-    size = "endless" if endless else 20_000
-    flows = [Flow(src=i, dst=6 - i, size_bytes=size, start_ns=i * 10_000) for i in (0, 1, 2)]
-    stream_scenario = scenario(
-        *streams,
-        flows=flows,
-        seed=seed,
-        topology=ParkingLot(switches=3, hosts_per_switch=2, rate_bps=GBPS),
-        controllers=[Controller(name=controller)],
-        switch=Switch(
-            pfc=pfc, buffer_bytes=100_000, ecn=Ecn(kmin_bytes=2e3, kmax_bytes=9e3, at_rate_bps=1e9)
-        ),
-        loss_probability=loss,
-        time_limit_ns=1_000_000,
-    )
-    results = simulator.play(stream_scenario)
-    conserved(results)
-    if loss == 0 and pfc:
-        assert sum(results["streams"]["lost_bytes"]) == 0
-
-
 def test_no_controller_moves_a_stream_and_no_table_of_flows_has_it(simulator: Simulator) -> None:
     background = (stream(0, 0.7e9, stop_ns=None), stream(1, 0.7e9))
     flows = [Flow(src=i, dst=4, size_bytes=60_000) for i in (0, 2)]
@@ -174,22 +126,16 @@ def test_no_controller_moves_a_stream_and_no_table_of_flows_has_it(simulator: Si
 
 
 @pytest.mark.parametrize("counter", ["exact", "timeout"])
-def test_switches_do_not_count_streams_among_their_flows(counter: str) -> None:
-    base = {
-        "topology": {"kind": "dumbbell", "senders": 4, "rate_bps": "1Gbps", "bottleneck_bps": "1Gbps"},
-        "switch": {"flow_counter": counter},
-        "time_limit_ns": "1ms",
-        "traffic": {
-            "kind": "mix",
-            "parts": [
-                {"kind": "incast", "flows": 2, "senders": [0, 1], "size_bytes": "endless"},
-                {"kind": "constant_rate", "src": 2, "dst": 4, "rate_bps": "100Mbps"},
-            ],
-        },
-    }
+def test_switches_do_not_count_streams_among_their_flows(counter: Any) -> None:
+    counted_scenario = scenario(
+        stream(2, 1e8, stop_ns=None),
+        flows=[Flow(src=i, dst=4, size_bytes="endless") for i in (0, 1)],
+        controllers=[Controller(name=AGENT)],
+        switch=Switch(flow_counter=counter),
+        time_limit_ns=1_000_000,
+    )
     fields = ("qlen", "flow_count")
-    scenario = Scenario.from_mapping(base, "x.yaml")
-    with FlowVecEnv(scenario, slots=2, fields=fields, reward="proportional") as env:
+    with FlowVecEnv(counted_scenario, slots=2, fields=fields, reward="proportional") as env:
         env.start()
         counts: set[float] = set()
         for _ in range(20):
@@ -231,13 +177,21 @@ def test_convergence_counts_from_where_background_comes_and_goes(simulator: Simu
     assert all(x.active == (0, 1) and x.after_ns < 2e6 for x in intervals[1:])
 
 
-def test_a_run_folder_has_a_row_for_each_stream(simulator: Simulator, tmp_path: Path) -> None:
-    stream_scenario = scenario(stream(0, 0.5e9), stream(1, 1e6, start_ns=5, stop_ns=None))
+def test_a_run_folder_has_a_row_for_each_stream_and_says_which_flows_have_no_end(
+    simulator: Simulator, tmp_path: Path
+) -> None:
+    flows = [
+        Flow(src=i, dst=4, size_bytes=size, start_ns=3_000_000) for i, size in ((2, "endless"), (3, 1000))
+    ]
+    stream_scenario = scenario(stream(0, 0.5e9), stream(1, 1e6, start_ns=5, stop_ns=None), flows=flows)
     write_files(tmp_path, result_files(stream_scenario, simulator.play(stream_scenario)))
     first, second = rows(tmp_path / "streams.csv")
     assert (first["src"], first["dst"], float(first["rate_bps"])) == ("0", "4", 0.5e9)
     assert (first["stop_ns"], second["start_ns"], second["stop_ns"]) == ("2000000", "5", "-1")
     assert first["sent_bytes"] == first["received_bytes"] == "120000"
+    long, short = rows(tmp_path / "flows.csv")
+    assert (long["endless"], long["finished"], long["fct_ns"], long["size_bytes"]) == ("1", "0", "-1", "0")
+    assert (short["endless"], short["finished"]) == ("0", "1")
     alone = scenario(flows=[Flow(src=0, dst=4, size_bytes=1000)])
     results = simulator.play(alone)
     assert "streams" not in results
@@ -254,18 +208,120 @@ def test_endless_flows_share_what_a_stream_leaves_under_every_controller(
     stream_scenario = scenario(stream(0, 0.3e9, stop_ns=None), flows=flows, time_limit_ns=4_000_000)
     results = simulator.play(stream_scenario.under(controller))
     assert results["streams"]["lost_bytes"] == [0]
+    if controller in ("qcn", "bcn", "smcc"):  # what switches tell of a stream changes nothing of it
+        assert results["totals"]["notification_frames"] > 4
+        assert results["streams"]["sent_bytes"] == [1000 * math.ceil(4e-3 * 0.3e9 / 8 / WIRE)]
     # Each has a tenth of half the link at least, of 0.7 Gb/s and 4 ms.
     assert all(0.035e6 / 2 < x < 0.5e6 for x in results["flows"]["acked_bytes"])
     assert all(np.isfinite(x) for x in results["totals"].values())
     conserved(results)
 
 
-@pytest.mark.parametrize("controller", ["qcn", "bcn", "smcc"])
-def test_what_switches_tell_a_stream_changes_nothing_of_it(simulator: Simulator, controller: str) -> None:
-    flows = [Flow(src=i, dst=4, size_bytes="endless") for i in (1, 2)]
-    stream_scenario = scenario(stream(0, 0.6e9, stop_ns=None), flows=flows, time_limit_ns=20_000_000)
-    results = simulator.play(stream_scenario.under(controller))
-    assert results["totals"]["notification_frames"] > 20
-    assert results["streams"]["sent_bytes"] == [1000 * math.ceil(20e-3 * 0.6e9 / 8 / WIRE)]
-    assert results["streams"]["lost_bytes"] == [0]
-    conserved(results)
+LIMIT = 2_000_000
+
+
+def on_a_dumbbell(traffic: Any, controller: str = "hpcc", **keys: Any) -> Scenario:
+    return Scenario(
+        topology=Dumbbell(senders=4, rate_bps=10e9, bottleneck_bps=10e9),
+        traffic=traffic,
+        controllers=[Controller(name=controller)],
+        time_limit_ns=LIMIT,
+        **keys,
+    )
+
+
+TWO = FlowList(
+    flows=[Flow(src=i, dst=4, size_bytes="endless", start_ns=start) for i, start in ((0, 0), (1, 500_000))]
+)
+
+
+def test_endless_flows_send_until_the_time_limit_and_nothing_is_unfinished(simulator: Simulator) -> None:
+    results = simulator.play(on_a_dumbbell(TWO))
+    flows, totals = results["flows"], results["totals"]
+    assert totals["end_ns"] == LIMIT
+    assert totals["unfinished"] == 0
+    assert endless(results).all()
+    for column, value in (("size_bytes", 0), ("end_ns", -1), ("fct_ns", -1), ("standalone_ns", -1)):
+        assert flows[column] == [value, value]
+    assert sum(flows["acked_bytes"]) * 8 > 0.85 * 10e9 * LIMIT / 1e9 * 0.91
+    assert results["all_active"]["interval_ns"] == [500_000, LIMIT]
+    row = metrics.measure(results)
+    assert row["unfinished_flows"] == 0
+    assert math.isnan(row["fct_slowdown_avg"])
+    assert row["goodput"] > 0.75
+    assert row["jain_index"] > 0.9
+    assert row["unfair_ratio"] < 0.4
+    assert row["duration_ns"] == LIMIT
+    assert ended_at_the_limit(results)["flows"]["fct_ns"] == [-1, -1]
+
+
+def test_an_episode_ends_when_all_flows_that_have_an_end_have_reached_it(simulator: Simulator) -> None:
+    results = simulator.play(
+        on_a_dumbbell(LongShort(long_bytes="endless", short_bytes=100_000, short_start_ns=9))
+    )
+    flows, totals = results["flows"], results["totals"]
+    assert flows["endless"] == [1, 0]
+    assert totals["end_ns"] == flows["end_ns"][1] < LIMIT
+    assert totals["unfinished"] == 0
+    assert results["all_active"]["interval_ns"] == [9, totals["end_ns"]]
+    row = metrics.measure(results)
+    assert row["fct_slowdown_avg"] == flows["fct_ns"][1] / flows["standalone_ns"][1]
+
+    late = simulator.play(
+        on_a_dumbbell(LongShort(long_bytes="endless", short_bytes=100_000_000, short_start_ns=9))
+    )
+    assert (late["totals"]["unfinished"], late["totals"]["end_ns"]) == (1, LIMIT)
+    assert metrics.measure(late)["unfinished_flows"] == 1
+
+
+def test_every_kind_says_it_alike(tmp_path: Path) -> None:
+    text = "start_ns, size_bytes, src, dst\n0,endless,0,4\n5,3000,1,4\n"
+    (tmp_path / "flows.csv").write_text(text)
+    listed = [{"src": 0, "dst": 4, "size_bytes": "endless"}, {"src": 1, "dst": 4, "size_bytes": "3kB"}]
+    for traffic, sizes in (
+        ({"kind": "csv", "file": "flows.csv"}, [0, 3000]),
+        ({"kind": "list", "flows": listed}, [0, 3000]),
+        ({"kind": "incast", "flows": 2, "size_bytes": "endless"}, [0, 0]),
+        ({"kind": "joining", "sizes_bytes": ["endless", "3kB"]}, [0, 3000]),
+        ({"kind": "long_short", "long_bytes": "endless", "short_bytes": 3000}, [0, 3000]),
+    ):
+        scenario = Scenario.from_mapping({"traffic": traffic}, "s.yaml", tmp_path)
+        assert scenario.flows().size_bytes == sizes
+        again = Scenario.from_mapping(scenario.without_files().model_dump(mode="json"), "s.yaml")
+        assert again.flows() == scenario.flows()
+    assert Joining(sizes_bytes=["endless"]).sizes_bytes == ["endless"]
+
+
+@pytest.mark.parametrize("clock", ["per_flow_rtt", "synchronous"])
+@pytest.mark.parametrize("also", [[], [{"src": 2, "dst": 4, "size_bytes": "60kB", "controller": "hpcc"}]])
+def test_an_agents_endless_flows_are_truncated_where_the_episode_ends(clock: str, also: list[Any]) -> None:
+    flows = [{"src": i, "dst": 4, "size_bytes": "endless", "start_ns": i} for i in (0, 1)]
+    content = {
+        "topology": {"kind": "dumbbell"},
+        "traffic": {"kind": "list", "flows": flows + also},
+        "controllers": [{"name": "agent"}, {"name": "hpcc"}],
+        "clock": {"name": clock},
+        "time_limit_ns": 200_000,
+    }
+    agent_scenario = Scenario.from_mapping(content, "s.yaml")
+    fields = ("qlen", "attained", "remaining")
+    with FlowVecEnv(agent_scenario, slots=2, seed=1, fields=fields, reward="proportional") as env:
+        env.start()
+        ended: list[tuple[bool, bool]] = []
+        results: list[Any] = []
+        while len(results) < 2:
+            batch = env.recv()
+            over = batch.terminated | batch.truncated
+            ended += zip(batch.terminated[over].tolist(), batch.truncated[over].tolist(), strict=True)
+            results += [result for _, result in batch.results]
+            assert np.isfinite(batch.observations).all()
+            assert np.isfinite(batch.rewards).all()
+            env.send(np.zeros((int(batch.due.sum()), 1)), batch.slots[batch.due])
+    assert len(ended) >= 4
+    assert set(ended) == {(False, True)}
+    for one in results:
+        assert one["totals"]["unfinished"] == 0
+        if also:
+            assert one["totals"]["end_ns"] == one["flows"]["end_ns"][2] < 200_000
+        else:
+            assert one["totals"]["end_ns"] == 200_000

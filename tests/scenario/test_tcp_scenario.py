@@ -3,15 +3,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ns3_env.config.folders import DATA
-from ns3_env.config.yaml import parse
 from ns3_env.decision.observations import FIELDS, observation_space
 from ns3_env.decision.rewards import Reward, make_reward
 from ns3_env.decision.task import fields_of
@@ -26,9 +23,7 @@ from ns3_env.eval.benchmark.suite import Suite
 from ns3_env.eval.episodes.entry import Entry
 from ns3_env.policies.released import controller_names
 from ns3_env.scenario import Scenario
-from ns3_env.scenario.tcp_queue import Tcp
 from ns3_env.simulator import EXECUTABLE_VARIABLE, TCP_EXECUTABLE_VARIABLE, find_executable, list_controllers
-from tests.paths import ROOT
 
 DUMBBELL = {"kind": "dumbbell", "senders": 2, "rate_bps": "10Gbps"}
 
@@ -43,6 +38,9 @@ def test_the_simulator_is_told_tcp_s_own_keys_and_none_of_rdma_s() -> None:
     assert not {"transport", "tcp"} & set(Scenario().to_simulator_json())
     # ACKs that are not delayed need no longer timeout.
     assert tcp(tcp={"packets_per_ack": 1, "min_rto_ns": "1ms"}).to_simulator_json()["tcp"]
+    noise = {"mean_rtts": 0.05, "most_rtts": 0.5}
+    assert tcp(tcp={"ack_noise": noise}).to_simulator_json()["tcp"]["ack_noise"] == noise
+    assert "ack_noise" not in tcp().to_simulator_json()["tcp"]
     content = tcp(tcp={"mtu_bytes": 9000, "min_rto_ns": "50ms", "queue": queue}).to_simulator_json()
     assert (content["transport"], content["payload_bytes"]) == ("tcp", 8960)
     assert not {"switch", "timing", "min_rate_bps", "retransmission_timeout_ns"} & set(content)
@@ -81,23 +79,6 @@ def test_a_scenario_as_a_file_has_it_holds_its_own_transport_s_keys_and_reads_ba
     assert again.model_dump() == scenario.model_dump()
     assert again.to_simulator_json() == scenario.to_simulator_json()
     assert "tcp" not in Scenario().model_dump()
-
-
-def test_the_page_s_example_and_the_project_s_files_are_scenarios_of_tcp() -> None:
-    page = (ROOT / "docs" / "tcp.md").read_text(encoding="utf-8")
-    (example,) = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
-    files = sorted((DATA / "configs" / "scenarios").glob("tcp_*.yaml"))
-    scenarios = [Scenario.from_mapping(parse(example), "docs/tcp.md"), *map(Scenario.load, files)]
-    assert len(scenarios) > 1
-    for scenario in scenarios:
-        assert scenario.under("cubic").to_simulator_json()["transport"] == "tcp"
-    keys = set(re.findall(r"`(\w+)`", "".join(re.findall(r"^\| (.*?) \|", page, re.MULTILINE))))
-    assert set(Tcp.model_fields) <= keys
-
-
-def test_a_controller_of_rdma_s_is_refused_whoever_puts_it_there() -> None:
-    with pytest.raises(ScenarioError, match=r"'hpcc' is RDMA's"):
-        tcp().under("hpcc").to_simulator_json()
 
 
 def test_a_queue_that_is_full_before_its_threshold_is_warned_of() -> None:

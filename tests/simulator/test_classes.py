@@ -69,24 +69,6 @@ def test_flows_of_one_controller_have_attributes_of_their_own() -> None:
     assert narrow > 3 * wide
 
 
-def test_caps_of_tcp_flows_are_their_groups() -> None:
-    caps = {"slow": 20_000_000, "fast": 60_000_000}
-    flows = [{"src": i, "dst": 2, "size_bytes": 5_000_000, "group": x} for i, x in enumerate(caps)]
-    scenario = {
-        "transport": "tcp",
-        "time_limit_ns": 5_000_000_000,
-        "topology": {"kind": "dumbbell", "senders": 2, "rate_bps": 1e8, "delay_ns": 1_000_000},
-        "traffic": {"kind": "list", "flows": flows},
-        "controllers": ["rttmpc"],
-        "groups": {name: {"attributes": {"MaxRate": cap}} for name, cap in caps.items()},
-    }
-    results = results_of(scenario)
-    group_flows = {name: of_group(results, name)["flows"] for name in caps}
-    for name, cap in caps.items():
-        goodput = group_flows[name]["size_bytes"][0] * 8e9 / group_flows[name]["fct_ns"][0]
-        assert 0.7 * cap < goodput <= cap
-
-
 def test_a_policy_plays_one_group_and_baselines_the_others(tmp_path: Path) -> None:
     policy = NetworkPolicy.load(mlp_file(tmp_path / "policy.safetensors"))
     groups = {**KEYS["groups"], "rpc": {"traffic_class": "urgent"}}

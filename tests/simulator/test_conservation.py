@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Conservation of bytes in random scenarios: PFC, lossy links, full buffers, failures."""
+"""Conservation of bytes in random scenarios: streams, PFC, lossy links, full buffers, failures."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ns3_env.scenario.reliability import GoBackN, SelectiveRepeat
 from ns3_env.scenario.switch import TrafficClass
 from ns3_env.scenario.topology import Dumbbell, Graph, GraphLink
 from ns3_env.scenario.topology.network import Network
-from ns3_env.scenario.traffic import Flow, FlowList, Group
+from ns3_env.scenario.traffic import ConstantRate, Flow, FlowList, Group, Mix
 from ns3_env.simulator import Simulator
 from tests.samples.scenarios import conserved
 
@@ -87,6 +87,14 @@ def outages(draw: st.DrawFn, network: Network) -> list[Outage]:
 
 
 @st.composite
+def streams(draw: st.DrawFn, pair: tuple[int, int]) -> ConstantRate:
+    """A tenth of the slowest link, at most."""
+    stop_ns = draw(st.none() | st.integers(200_001, 900_000))
+    times = {"start_ns": draw(st.integers(0, 200_000)), "stop_ns": stop_ns}
+    return ConstantRate(src=pair[0], dst=pair[1], rate_bps=draw(st.floats(1e6, 1e8)), **times)
+
+
+@st.composite
 def scenarios(draw: st.DrawFn) -> Scenario:
     topology = draw(topologies)
     network = topology.build()
@@ -103,7 +111,9 @@ def scenarios(draw: st.DrawFn) -> Scenario:
     return Scenario(
         seed=draw(st.integers(0, 2**31)),
         topology=topology,
-        traffic=FlowList(flows=flows),
+        traffic=Mix(
+            parts=[FlowList(flows=flows), *(draw(streams(x)) for x in draw(st.lists(pairs, max_size=2)))]
+        ),
         classes=classes,
         groups=GROUPS if classes else {name: Group() for name in GROUPS},
         controllers=[Controller(name=draw(st.sampled_from(["fixed-window", "hpcc", "dcqcn", "mpcc"])))],
@@ -130,7 +140,9 @@ def scenarios(draw: st.DrawFn) -> Scenario:
 def reached(scenario: Scenario) -> list[bool]:
     """Whether a flow's ends are connected after the end of the last outage."""
     assert scenario.failures is not None
-    assert isinstance(scenario.traffic, FlowList)
+    assert isinstance(scenario.traffic, Mix)
+    flows = scenario.traffic.parts[0]
+    assert isinstance(flows, FlowList)
     network = scenario.topology.build()
     for_ever = [x for x in scenario.failures.outages if x.until_ns is None]
     gone = {frozenset(link) for outage in for_ever for link in outage.links(network)}
@@ -140,10 +152,10 @@ def reached(scenario: Scenario) -> list[bool]:
             joined = part[link.a] | part[link.b]
             for node in joined:
                 part[node] = joined
-    return [flow.dst in part[flow.src] for flow in scenario.traffic.flows]
+    return [flow.dst in part[flow.src] for flow in flows.flows]
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(scenario=scenarios())
 def test_bytes_are_conserved_through_losses_and_failures(simulator: Simulator, scenario: Scenario) -> None:
     results = simulator.play(scenario)
@@ -155,6 +167,7 @@ def test_bytes_are_conserved_through_losses_and_failures(simulator: Simulator, s
         assert done or not joined  # a flow whose ends are joined in the end gets there
     if all(finished):
         sent = sum(flows["size_bytes"]) + sum(flows["retransmitted_bytes"])
+        sent += sum(results.get("streams", {}).get("sent_bytes", ()))
         assert totals["transmitted_payload_bytes"] == sent
     causes = {row["cause"] for row in results["losses"]}
     possible = {"failure"} if scenario.failures.outages else set()

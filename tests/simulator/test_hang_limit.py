@@ -1,24 +1,30 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The process's hang limit, from an option or a variable, in every simulator."""
+"""The limit after which a simulator counts as hung, and signs of life of one that is busy."""
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 import train
 from ns3_env.cluster.worker_context import pack, unpack
 from ns3_env.errors import ConfigError
 from ns3_env.eval.commands.evaluation import main as eval_main
 from ns3_env.eval.commands.evaluation import parser
+from ns3_env.eval.episodes.scenario import run
+from ns3_env.scenario import Controller, Scenario, Switch
+from ns3_env.scenario.topology import FatTree3
 from ns3_env.simulator import HANG_TIMEOUT_VARIABLE, Simulator, hang_timeout_s
 from ns3_env.simulator.pool import LocalPool
+from ns3_env.simulator.results import Results
 from tests.paths import ROOT
-from tests.samples import runs, searches
+from tests.samples import runs
+from tests.samples.files import dumped
 
 pytestmark = pytest.mark.alone
 
@@ -32,20 +38,8 @@ def _limit_of_this_test(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(HANG_TIMEOUT_VARIABLE, "0.9")
 
 
-@pytest.mark.parametrize(
-    ("written", "overrides"),
-    [
-        (runs.written, ["train.decisions=100"]),
-        (partial(searches.written, what="tuning"), ["search.trials=2"]),
-    ],
-    ids=["training", "search"],
-)
-def test_the_option_reaches_every_simulator_of_a_run(
-    written: Callable[[Path], list[str]],
-    overrides: list[str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_option_reaches_every_simulator_of_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of a pool's processes too: they have this process's environment."""
     limits: list[float] = []
     send, submit = Simulator.send_reset, LocalPool.submit
 
@@ -59,38 +53,33 @@ def test_the_option_reaches_every_simulator_of_a_run(
 
     monkeypatch.setattr(Simulator, "send_reset", note)
     monkeypatch.setattr(LocalPool, "submit", note_of_pool)
-    assert train.main([*written(tmp_path), "--hang-timeout", "30", *overrides]) == 0
+    training = [*runs.written(tmp_path), "--no-evaluation", "train.decisions=100"]
+    assert train.main([*training, "--hang-timeout", "30"]) == 0
     assert set(limits) == {30.0}
-    limits.clear()
-    assert eval_main(["compare", "policy", str(runs.the_run(tmp_path)), "--hang-timeout", "40"]) == 0
-    assert set(limits) == {40.0}
     limits.clear()
     run = ["run", str(SCENARIO), "--controllers", "hpcc", "--out", str(tmp_path / "out")]
     assert eval_main([*run, "--hang-timeout", "50"]) == 0
     assert set(limits) == {50.0}
 
 
-@pytest.mark.parametrize("wrong", ["0", "-1", "inf", "nan", "soon"])
-def test_a_limit_that_is_no_time_is_refused(wrong: str) -> None:
-    with pytest.raises(SystemExit):
-        parser().parse_args(["report", "a", "--hang-timeout", wrong])
-
-
 @pytest.mark.parametrize("text", ["0", "-1", "inf", "nan", "soon", ""])
-def test_a_variable_that_is_no_time_is_named(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_option_that_is_no_time_is_refused_and_a_variable_named(
+    text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(SystemExit):
+        parser().parse_args(["report", "a", "--hang-timeout", text])
     monkeypatch.setenv(HANG_TIMEOUT_VARIABLE, text)
     with pytest.raises(ConfigError, match=r"NS3_ENV_HANG_TIMEOUT: .* is no number of seconds above 0"):
         hang_timeout_s()
 
 
-def test_a_simulator_may_have_a_limit_of_its_own() -> None:
+def test_a_simulator_may_have_a_limit_of_its_own_and_half_a_minute_is_usual(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     with Simulator(hang_timeout_s=60) as simulator, Simulator() as other:
         assert (simulator.hang_timeout_s, other.hang_timeout_s) == (60, 0.9)
-
-
-def test_without_option_and_variable_it_is_half_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(HANG_TIMEOUT_VARIABLE)
-    assert hang_timeout_s() == 30
+        monkeypatch.delenv(HANG_TIMEOUT_VARIABLE)
+        assert (simulator.hang_timeout_s, other.hang_timeout_s) == (60, 30)
 
 
 class Limit:
@@ -112,3 +101,80 @@ def test_nodes_have_the_drivers_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(HANG_TIMEOUT_VARIABLE, "0.9")
     unpack(packed)
     assert hang_timeout_s() == 7
+
+
+#: A thirtieth of the default, so that a smaller network shows work that would exceed the default.
+STRICT_S = 1.0
+
+
+def star(hosts: int, flows: int, *, size_bytes: int = 100, start_ns: int = 0) -> dict[str, Any]:
+    """Hosts at switches of 64, and these at one switch; each flow to the next host."""
+    switches = -(-hosts // 64)
+    ends = [(host, hosts + host // 64) for host in range(hosts)]
+    ends += [(hosts + switch, hosts + switches) for switch in range(switches)]
+    base = Scenario(switch=Switch(buffer_bytes=1 << 30), controllers=[Controller(name="fixed-window")])
+    return {
+        **base.to_simulator_json(),
+        "time_limit_ns": 50_000_000,
+        "nodes": ["host"] * hosts + ["switch"] * (switches + 1),
+        "links": [{"a": a, "b": b, "rate_bps": 100e9, "delay_ns": 1000} for a, b in ends],
+        "flows": {
+            "src": [i % hosts for i in range(flows)],
+            "dst": [(i + 1) % hosts for i in range(flows)],
+            "size_bytes": [size_bytes] * flows,
+            "start_ns": [start_ns] * flows,
+            "controller": [0] * flows,
+            "slot": [-1] * flows,
+        },
+    }
+
+
+#: Long work, and a check that its results are complete.
+WORK: dict[str, tuple[dict[str, Any], Callable[[Results], bool]]] = {
+    "a large network is built": (
+        star(hosts=4096, flows=1),
+        lambda results: results["totals"]["unfinished"] == 0,
+    ),
+    "many flows are created at one instant": (
+        {**star(hosts=64, flows=150_000), "time_limit_ns": 1000},
+        lambda results: len(results["flows"]["src"]) == 150_000,
+    ),
+    "hundreds of thousands of recorded windows are written and freed": (
+        star(hosts=64, flows=64, size_bytes=12_000_000)
+        | {"controllers": [{"name": "hpcc"}], "record": {"windows": True}},
+        lambda results: len(results["windows"]) > 600_000,
+    ),
+    "series of many samples are written": (
+        star(hosts=64, flows=64, start_ns=10_000_000) | {"record": {"queue_series_ns": 250}},
+        lambda results: sum(len(queue["series"]["bytes"]) for queue in results["queues"]) > 2_000_000,
+    ),
+}
+
+
+#: More than a second of its own; series of many samples take the same way to the file.
+LONGEST = "hundreds of thousands of recorded windows are written and freed"
+
+
+@pytest.mark.parametrize(
+    "work", [pytest.param(x, marks=pytest.mark.slow if x == LONGEST else ()) for x in WORK]
+)
+def test_long_work_gives_signs_of_life(work: str) -> None:
+    content, is_whole = WORK[work]
+    with Simulator(hang_timeout_s=STRICT_S) as simulator:
+        assert is_whole(simulator.play(content))
+
+
+@pytest.mark.parametrize(("interval_ns", "notice"), [(1000, True), (100_000, False)])
+def test_many_samples_are_announced_before_the_run(interval_ns: int, notice: bool, tmp_path: Path) -> None:
+    traffic = {"kind": "incast", "flows": 2, "size_bytes": 1000}
+    content = {"topology": {"kind": "fat_tree_3"}, "time_limit_ns": "50ms", "traffic": traffic}
+    file = dumped(tmp_path / "x.yaml", content)
+    console = Console(file=io.StringIO(), width=200)
+    run(file, ["hpcc"], tmp_path / "out", console=console, queue_series_ns=interval_ns)
+    assert isinstance(console.file, io.StringIO)
+    text = console.file.getvalue()
+    network = FatTree3().build()
+    ports = sum(network.nodes[end] == "switch" for link in network.links for end in (link.a, link.b))
+    expected = f"queue series: up to {ports * 50_001 / 1e6:,.1f} million samples"
+    assert (expected in text) is notice
+    assert text.startswith("queue series") is notice

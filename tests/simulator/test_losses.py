@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Packet losses by port and cause, recovery from them, and both in results, metrics and reports."""
+"""Packet losses by port and cause, recovery from them, their reports, and pauses in a circle."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ from ns3_env.simulator import Simulator, list_controllers
 from ns3_env.simulator.results import Results, charged_slowdowns
 from tests.samples import report_folder
 from tests.samples.files import dumped, rows
+from tests.samples.rings import ring
+from tests.samples.scenarios import results_of
 
 SENDERS = 16
 UPLINK = {"node": SENDERS + 1, "port": SENDERS, "peer": SENDERS + 2}
@@ -66,6 +68,8 @@ def test_flows_finish_on_a_shallow_buffer_without_pfc(
     assert place(lost) == UPLINK
     assert lost["cause"] == "buffer_full"
     assert lost["packets"] == totals["dropped_packets"] > 0
+    counts = measure(results, ("buffer_losses", "link_losses"))
+    assert counts == {"buffer_losses": lost["packets"], "link_losses": 0}
     (queue,) = (port for port in results["queues"] if place(port) == UPLINK)
     assert 150_000 < queue["max_bytes"] <= SHALLOW.buffer_bytes
     if keys:
@@ -74,29 +78,6 @@ def test_flows_finish_on_a_shallow_buffer_without_pfc(
         assert totals["transmitted_payload_bytes"] == delivered + totals["dropped_payload_bytes"]
         again = totals["transmitted_payload_bytes"] - sum(flows["size_bytes"])
         assert sum(flows["retransmitted_bytes"]) == again
-
-
-def test_each_cause_is_counted_at_its_port(simulator: Simulator) -> None:
-    """Links also lose packets at hosts' ports; losses by a full buffer are counted separately."""
-    none = simulator.play(incast("dctcp", Switch()))
-    assert none["losses"] == []
-    assert measure(none, ("buffer_losses", "link_losses")) == {"buffer_losses": 0, "link_losses": 0}
-    results = simulator.play(incast("dctcp", loss_probability=0.01, seed=3))
-    by_cause = {"link": 0, "buffer_full": 0}
-    for lost in results["losses"]:
-        by_cause[lost["cause"]] += lost["packets"]
-        assert lost["cause"] == "link" or place(lost) == UPLINK
-    hosts = {lost["node"] for lost in results["losses"] if lost["node"] <= SENDERS}
-    assert len(hosts) > SENDERS / 2
-    assert sum(by_cause.values()) == results["totals"]["dropped_packets"]
-    payload = sum(lost["payload_bytes"] for lost in results["losses"])
-    assert payload == results["totals"]["dropped_payload_bytes"]
-    metrics = measure(results, ("buffer_losses", "link_losses", "dropped_packets"))
-    assert list(metrics.values()) == [*(by_cause[x] for x in ("buffer_full", "link")), sum(by_cause.values())]
-
-
-def test_the_published_preset_with_exact_timing_keeps_no_headroom_without_pfc(simulator: Simulator) -> None:
-    assert simulator.play(incast("hpcc", preset="published", timing="exact"))["totals"]["unfinished"] == 0
 
 
 def test_eval_run_writes_them_and_shows_how_many(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -120,23 +101,23 @@ def test_eval_run_writes_them_and_shows_how_many(tmp_path: Path, capsys: pytest.
 
 
 def test_the_report_says_where_packets_were_lost(tmp_path: Path) -> None:
-    path = report_folder.write(tmp_path / "run", report_folder.suite())
+    path = report_folder.write(tmp_path / "run", report_folder.suite(scenarios=1, seeds=[1, 2]))
     lost = ["4,2,5,buffer_full,700,700000", *(f"{host},0,4,link,{host + 1},1000" for host in range(3))]
-    for seed in (1, 2):  # of seven
-        cell = path / "cells" / "equal" / "hpcc" / f"seed-{seed}"
-        (cell / "losses.csv").write_text("\n".join([",".join(LOSS_COLUMNS), *lost, "3,0,4,link,1,1", ""]))
+    (path / "cells" / "equal" / "hpcc" / "seed-1" / "losses.csv").write_text(
+        "\n".join([",".join(LOSS_COLUMNS), *lost, "3,0,4,link,1,1", ""])
+    )
     write(path)
     text = (path / "report.md").read_text()
     table = [line for line in text.splitlines() if "buffer full" in line or "lost on the link" in line]
-    assert table == [
-        "| hpcc | 4:2, to 5 | buffer full | 200.0 | 200.0 |",
-        "| hpcc | 2:0, to 4 | lost on the link | 0.9 | 0.3 |",
-        "| hpcc | 1:0, to 4 | lost on the link | 0.6 | 0.3 |",
-        "| hpcc | 0:0, to 4 | lost on the link | 0.3 | 0.3 |",
-        "| hpcc | 3:0, to 4 | lost on the link | 0.3 | 0.0 |",
+    assert table == [  # means over two seeds
+        "| hpcc | 4:2, to 5 | buffer full | 350.0 | 350.0 |",
+        "| hpcc | 2:0, to 4 | lost on the link | 1.5 | 0.5 |",
+        "| hpcc | 1:0, to 4 | lost on the link | 1.0 | 0.5 |",
+        "| hpcc | 0:0, to 4 | lost on the link | 0.5 | 0.5 |",
+        "| hpcc | 3:0, to 4 | lost on the link | 0.5 | 0.0 |",
     ]
     page = (path / "report.html").read_text()
-    assert page.count("Where packets were lost") == 1  # of two scenarios
+    assert "Where packets were lost" in page
     assert page.count("4:2, to 5") == 1
 
 
@@ -265,3 +246,61 @@ def test_the_retransmission_timeout_doubles_six_times_at_most(
         time_limit_ns=int(patience * timeout_ns),
     )
     assert simulator.play(scenario)["flows"]["timeouts"] == [timeouts]
+
+
+CLASSES = {
+    "classes": [{"name": "a", "pfc": False}, {"name": "b"}],
+    "groups": {"all": {"traffic_class": "b"}},
+    "switch": {"buffer_bytes": "1MB"},
+}
+
+
+@pytest.mark.parametrize(
+    ("switches", "changes"),
+    [(5, {}), (6, {}), (5, {"timing": "published"}), (5, {"controllers": [{"name": "fixed-window"}]})],
+)
+def test_pauses_in_a_circle_are_named_in_their_order(switches: int, changes: dict[str, Any]) -> None:
+    results = results_of(ring(switches, **changes))
+    assert results["totals"]["unfinished"] > 0
+    circle = results["pause_circle"]
+    hops = [(port["node"], port["peer"]) for port in circle["ports"]]
+    assert sorted(hops) == [(i, (i + 1) % switches) for i in range(switches)]
+    assert [node for node, _ in hops[1:]] == [peer for _, peer in hops[:-1]]  # each waits for the next
+    assert circle["others"] == 2 * switches  # hosts
+
+
+def test_a_class_stands_still_by_itself() -> None:
+    mapping = ring(5, **CLASSES)
+    for flow in mapping["traffic"]["flows"]:
+        flow["group"] = "all"
+    assert len(results_of(mapping)["pause_circle"]["ports"]) == 5
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"time_limit_ns": "3us"},  # before the first pause
+        {"switch": {"buffer_bytes": "400kB", "pfc": False}},
+        {"traffic": {"kind": "incast", "receiver": 5, "flows": 9, "size_bytes": "1MB"}},  # a tree
+    ],
+)
+def test_pauses_that_will_end_are_none(changes: dict[str, Any]) -> None:
+    assert "pause_circle" not in results_of(ring(5, **changes))
+
+
+def test_no_moment_of_a_congested_tree_looks_like_a_circle() -> None:
+    flows = [{"src": i, "dst": (i // 4 + k) % 3 * 4, "size_bytes": "1MB"} for i in range(12) for k in (1, 2)]
+    paused = 0
+    for limit_us in range(20, 400, 20):
+        results = results_of(
+            {
+                "topology": {"kind": "leaf_spine", "leaves": 3, "spines": 2, "hosts_per_leaf": 4},
+                "traffic": {"kind": "list", "flows": flows},
+                "switch": {"buffer_bytes": "500kB"},
+                "time_limit_ns": limit_us * 1000,
+                "controllers": [{"name": "fixed-window"}],
+            }
+        )
+        paused += results["totals"]["pfc_frames"]
+        assert "pause_circle" not in results
+    assert paused > 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The pool of processes: jobs of a script travel, the script does not."""
+"""The pool of processes: jobs of a script travel, the script does not, and needs no standard streams."""
 
 from __future__ import annotations
 
@@ -30,55 +30,41 @@ def run_script(folder: Path, text: str, timeout_s: float = 60) -> subprocess.Com
 
 
 SCRIPT = """
+import sys
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Incast
-from ns3_env.simulator.pool import LocalPool, Play
+from ns3_env.simulator.pool import LocalPool, Play, prepare
 
 class Found:
     def __init__(self, unfinished):
-        self.unfinished = unfinished
+        self.unfinished, self.is_prepared = unfinished, "colorsys" in sys.modules
 
 def measure(results):
     return Found(results["totals"]["unfinished"])
 
 print("once")
-scenario = Scenario(topology=Dumbbell(senders=2), traffic=Incast(size_bytes=10_000), controllers=["hpcc"])
-with LocalPool(2) as pool:
-    for future in [pool.submit(Play(scenario.with_seed(seed), measure)) for seed in range(3)]:
-        found = future.result()
-        assert isinstance(found, Found)
-        print(found.unfinished)
-print(__file__)
-"""
-
-
-def test_a_script_without_a_main_guard_uses_a_pool_and_is_run_once(tmp_path: Path) -> None:
-    done = run_script(tmp_path, SCRIPT)
-    assert done.stdout.split() == ["once", "0", "0", "0", str(tmp_path / "mine.py")], done.stderr
-
-
-PREPARED = """
-import sys
-from ns3_env.simulator.pool import LocalPool, prepare
-
-class Asked:
-    def run(self, simulator):
-        return "colorsys" in sys.modules
-
 prepare("colorsys")
-with LocalPool(1) as pool:
-    print(pool.submit(Asked()).result(), "colorsys" in sys.modules)
+scenario = Scenario(topology=Dumbbell(senders=2), traffic=Incast(size_bytes=10_000), controllers=["hpcc"])
+pool = LocalPool(2)
+for future in [pool.submit(Play(scenario.with_seed(seed), measure)) for seed in range(3)]:
+    found = future.result()
+    assert isinstance(found, Found)
+    print(found.unfinished, found.is_prepared)
+print(__file__, "colorsys" in sys.modules)
 """
 
 
-def test_processes_begin_with_what_was_prepared_for_them(tmp_path: Path) -> None:
-    done = run_script(tmp_path, PREPARED)
-    assert done.stdout.split() == ["True", "False"], done.stderr
+def test_a_script_without_a_main_guard_is_run_once_uses_a_pool_and_ends_though_that_is_open(
+    tmp_path: Path,
+) -> None:
+    """The pool's processes begin with what was prepared for them, which the script itself has not."""
+    done = run_script(tmp_path, SCRIPT)
+    lines = ["once", *["0 True"] * 3, f"{tmp_path / 'mine.py'} False"]
+    assert (done.returncode, done.stdout.splitlines(), done.stderr) == (0, lines, "")
 
 
 CLOSED = """
-import sys
 from ns3_env.simulator.pool import LocalPool, prepare
 
 prepare("slow")
@@ -89,22 +75,11 @@ while not all(future.running() for future in futures):
 pool.close()
 assert all("closed" in str(future.exception()) or future.exception() for future in futures)
 """
-LEFT_OPEN = """
-from ns3_env.simulator.pool import LocalPool
-
-class Asked:
-    def run(self, simulator):
-        return 3
-
-pool = LocalPool(1)
-assert pool.submit(Asked()).result() == 3
-"""
 
 
-@pytest.mark.parametrize("text", [CLOSED, LEFT_OPEN], ids=["closed while workers start", "left open"])
-def test_a_program_ends_whatever_its_workers_do(text: str, tmp_path: Path) -> None:
+def test_a_program_that_closes_a_pool_while_its_workers_start_ends(tmp_path: Path) -> None:
     (tmp_path / "slow.py").write_text("import time\ntime.sleep(1)\n")
-    done = run_script(tmp_path, text)
+    done = run_script(tmp_path, CLOSED)
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -148,3 +123,34 @@ os.kill(os.getpid(), signal.SIGKILL)
 def test_the_process_that_forks_workers_ends_with_its_parent(tmp_path: Path) -> None:
     (tmp_path / "slow.py").write_text("import time\nfor _ in range(3000): time.sleep(0.01)\n")
     run_script(tmp_path, KILLED, timeout_s=20)
+
+
+_PROGRAM = """
+import os, sys
+for fd in range(3):
+    os.close(fd)
+import gymnasium, numpy as np, ns3_env
+from ns3_env.envs.gym_env import incast_scenario
+from ns3_env.scenario import Controller, Scenario
+from ns3_env.scenario.traffic import Incast
+from ns3_env.simulator.pool import LocalPool, Play
+
+if __name__ == "__main__":
+    env = gymnasium.make("ns3_env/RdmaIncast-v0", scenario=incast_scenario(2, 20_000))
+    env.reset(seed=1)
+    branch = env.unwrapped.branch()
+    branch.step(np.zeros(1))
+    branch.close()
+    env.close()
+    with LocalPool(1) as pool:
+        scenario = Scenario(controllers=[Controller(name="hpcc")], traffic=Incast(flows=2, size_bytes=9_000))
+        pool.submit(Play(scenario, len)).result()
+    open(sys.argv[1], "w").write("played")
+"""
+
+
+def test_environments_and_pools_start_without_standard_streams(tmp_path: Path) -> None:
+    program, report = tmp_path / "program.py", tmp_path / "told"
+    program.write_text(_PROGRAM)
+    subprocess.run([sys.executable, program, report], check=True, timeout=60)
+    assert report.read_text() == "played"

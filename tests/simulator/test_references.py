@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The oracle against closed forms: the shortest remaining flow goes first, no losses, no pauses."""
+"""The oracle and max_min against closed forms: the least remaining first, or equal shares."""
 
 from __future__ import annotations
 
@@ -49,12 +49,6 @@ def test_flows_that_start_together_end_as_shortest_remaining_first_has_it(simula
     order = np.argsort(sizes)
     before = [0, *accumulate(work_ns(sizes[i]) for i in order[:-1])]
     assert waited(results)[order] == pytest.approx(before, abs=PACKET_NS)
-
-
-def test_equal_flows_end_one_after_the_other(simulator: Simulator) -> None:
-    results = simulator.play(dumbbell(16, [{"src": i, "size_bytes": 500_000} for i in range(16)]))
-    turns = [k * work_ns(500_000) for k in range(16)]
-    assert sorted(waited(results)) == pytest.approx(turns, abs=PACKET_NS)
 
 
 @pytest.mark.parametrize("source", [0, 1], ids=["same host", "another host"])
@@ -165,3 +159,82 @@ def test_the_scenario_may_say_how_ports_schedule(simulator: Simulator) -> None:
     }
     assert means["oracle", "auto"] == means["oracle", "least_remaining"] < means["oracle", "fifo"]
     assert means["hpcc", "auto"] == means["hpcc", "fifo"] != means["hpcc", "least_remaining"]
+
+
+#: Transport and reference.
+FLUIDS = [("rdma", "max_min"), ("tcp", "max_min"), ("tcp", "oracle")]
+RATE_BPS = 10e9
+#: Payload of a packet, and its bytes on the wire.
+PACKETS = {"rdma": (1000, 1048), "tcp": (1460, 1502)}
+
+fluids = pytest.mark.parametrize(("transport", "reference"), FLUIDS)
+
+
+def scenario(transport: str, reference: str, flows: list[dict[str, Any]], **others: Any) -> Scenario:
+    keys = {
+        "transport": transport,
+        "time_limit_ns": "1s",
+        "topology": {"kind": "dumbbell", "senders": 3, "rate_bps": RATE_BPS},
+        "traffic": {"kind": "list", "flows": flows},
+        "controllers": [reference],
+    }
+    return Scenario.from_mapping({**keys, **others}, "my.yaml")
+
+
+def sent_by(host: int, size_bytes: int | str, start_ns: int = 0) -> dict[str, Any]:
+    return {"src": host, "dst": 3, "size_bytes": size_bytes, "start_ns": start_ns}
+
+
+def time_ns(transport: str, size_bytes: float) -> float:
+    """Time that the bottleneck needs for this payload."""
+    payload, wire = PACKETS[transport]
+    return size_bytes * wire / payload * 8e9 / RATE_BPS
+
+
+@fluids
+def test_flows_are_as_late_as_by_hand(simulator: Simulator, transport: str, reference: str) -> None:
+    """With equal shares, flows end when the link has carried 6, 5 and 3 MB; shortest first: 6, 3 and 1 MB."""
+    assert reference in references(transport)  # type: ignore[arg-type]
+    sent = [sent_by(0, 3_000_000), sent_by(1, 2_000_000), sent_by(2, 1_000_000)]
+    flows = simulator.play(scenario(transport, reference, sent))["flows"]
+    late = np.subtract(flows["fct_ns"], flows["standalone_ns"])
+    others_bytes = (3e6, 3e6, 2e6) if reference == "max_min" else (3e6, 1e6, 0)
+    assert late == pytest.approx([time_ns(transport, x) for x in others_bytes], rel=1e-9, abs=2e-3)
+
+
+@fluids
+def test_a_load_is_conserved_and_no_flow_is_faster_than_alone(
+    simulator: Simulator, transport: str, reference: str
+) -> None:
+    traffic = {"kind": "poisson", "sizes": "websearch", "load": 0.8, "duration_ns": "2ms"}
+    topology = {"kind": "fat_tree_3"}
+    fluid_scenario = scenario(
+        transport, reference, [], traffic=traffic, topology=topology, time_limit_ns="2ms"
+    )
+    results = simulator.play(fluid_scenario)
+    flows, totals = results["flows"], results["totals"]
+    done = np.array(flows["fct_ns"]) >= 0
+    assert 0 < totals["unfinished"] < len(done)
+    assert (np.array(flows["fct_ns"])[done] >= np.array(flows["standalone_ns"])[done]).all()
+    assert (
+        totals["delivered_payload_bytes"] == totals["transmitted_payload_bytes"] == sum(flows["acked_bytes"])
+    )
+    at_hosts = sum(port["tx_bytes"] for port in results["queues"] if port["peer"] < 16)
+    payload, wire = PACKETS[transport]
+    assert at_hosts * payload / wire == pytest.approx(sum(flows["acked_bytes"]), rel=1e-6)
+    assert {port["max_bytes"] for port in results["queues"]} == {0}
+    assert results["losses"] == []
+
+
+@fluids
+def test_rates_are_recorded_as_other_controllers_are(
+    simulator: Simulator, transport: str, reference: str
+) -> None:
+    sent = [sent_by(0, 2_000_000), sent_by(1, 1_000_000)]
+    fluid_scenario = scenario(transport, reference, sent, record={"windows": True})
+    rates = [[flow, rate / RATE_BPS] for _, flow, _, rate in simulator.play(fluid_scenario)["windows"]]
+    if reference == "max_min":
+        assert rates == [[0, 0.5], [1, 0.5], [1, 0], [0, 1], [0, 0]]
+    else:
+        assert sorted(rates[:2]) == [[0, 0], [1, 1]]
+        assert rates[2:] == [[1, 0], [0, 1], [0, 0]]
