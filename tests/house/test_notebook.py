@@ -65,19 +65,6 @@ def test_the_first_hours_stored_outputs_are_those_of_today() -> None:
     assert same[0] == same[1]
 
 
-def test_the_policys_file_plays_as_its_run_does() -> None:
-    rows = [row[0].split() for text in said(stored(FIRST_HOUR)) for row in ROW.finditer(text)]
-    first, second = (row for row in rows if row[0] == TRAINED)
-    assert first == second
-
-
-def test_a_constant_window_of_one_bdp_bounds_the_queue_and_pauses_nothing() -> None:
-    rows = [row[0].split() for text in said(stored(FIRST_HOUR)) for row in ROW.finditer(text)]
-    ((_, _, _, queue_bytes, _, *_, pauses, _),) = [row for row in rows if row[0] == "constant-window"]
-    assert float(queue_bytes.replace(",", "")) < 4 * 85_800, "four flows, a window of one BDP each"
-    assert pauses == "0"
-
-
 @pytest.mark.parametrize(("name", "pictures"), [(FIRST_HOUR, 3), (THEOREMS, 2)])
 def test_a_notebooks_pictures_are_stored(name: str, pictures: int) -> None:
     assert len(outputs(stored(name), "image/png")) == pictures
