@@ -25,29 +25,10 @@ from ns3_env.eval.commands.export import main as export
 from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.policies.policy import Policy, SlotStates
 from ns3_env.scenario import Synchronous
+from tests.agents.own_code import CONFIG, STAGES, TWO
 from tests.samples.files import Refused
 from tests.samples.runs import checkpoints, the_run, written
 
-CONFIG: dict[str, Any] = {
-    "name": "own",
-    "agent": {"name": "td3", "options": {"learning_starts": 20, "policy_kwargs": {"net_arch": [8]}}},
-    "env": {"fields": ["rtt"], "clock": {"name": "synchronous", "interval_ns": 5000}},
-    "train": {"decisions": 120},
-    "evaluation": {
-        "controllers": ["hpcc"],
-        "scenario": {
-            "topology": {"kind": "dumbbell", "senders": 2},
-            "traffic": {"kind": "incast", "size_bytes": 20000},
-            "time_limit_ns": 100000,
-        },
-    },
-}
-TWO = """
-time_limit_ns: 100000
-topology: {kind: dumbbell, senders: 2}
-traffic: {kind: incast, size_bytes: 50000}
-"""
-STAGES = {"stages": [{"name": "two", "scenario": yaml.safe_load(TWO)}]}
 OWN = "tests.agents.own_code"
 RECURRENT = "sb3_contrib:RecurrentPPO"
 
@@ -125,23 +106,6 @@ def test_a_curriculums_file_alone_runs_no_code_unless_that_is_allowed(tmp_path: 
     short = [*arguments, "train.decisions=30", "--no-evaluation"]
     assert train.main(short) == 2
     assert train.main([*short, "--allow-imports"]) == 0
-
-
-@pytest.mark.parametrize(
-    ("override", "message"),
-    [
-        ("agent={name: 'sb3_contrib:RecurrentPPO', policy: MlpPolicy}", "Policy MlpPolicy unknown"),
-        (f"env.reward.name={OWN}:Gentl", "has no 'Gentl'; it has"),
-        (f"env.reward.name={OWN}:NOTHING", "is a int: expected what gives a Reward"),
-        ("env.reward.name=no.such:Thing", "cannot import 'no.such': ModuleNotFoundError"),
-        (f"env.action.name={OWN}:Gentle", "gave a Gentle: expected an ActionMap"),
-        (f"env.fields={OWN}:NOTHING", "expected fields, or pkg.module:name of a sequence"),
-        (f"train.callbacks=[{{name: '{OWN}:Senders'}}]", "gave a Senders: expected Stable-Baselines3's Base"),
-        (f"agent={{name: '{OWN}:Senders'}}", "neither an ns3_env.agents.configuration.registry.Agent nor a"),
-    ],
-)
-def test_what_does_not_fit_is_named(tmp_path: Path, refused: Refused, override: str, message: str) -> None:
-    assert message in refused(train.main, *command(tmp_path), override)
 
 
 def test_trust_is_in_a_name_and_not_in_its_module() -> None:

@@ -81,17 +81,6 @@ def test_what_it_learned_decides_inside_the_simulator_under_the_clock_of_its_cho
     assert min(results["flows"]["fct_ns"]) > 0
 
 
-def test_noise_that_depends_on_the_state_is_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    options = {"name": "ppo", "options": {"use_sde": True}}
-    arguments = written(
-        tmp_path, {**CONFIG, "agent": options}, {"stages": [{"name": "a", "scenario": INCAST}]}
-    )
-    assert train.main([*arguments, "--no-evaluation"]) != 0
-    assert "use_sde: simulators know independent noise alone" in capsys.readouterr().err
-
-
 def test_ratios_of_likelihoods_stay_finite_where_a_narrow_policy_moves() -> None:
     narrow = CensoredGaussian(1).proba_distribution(th.tensor([[5.0]], requires_grad=True), th.tensor([-6.0]))
     likely = narrow.log_prob(th.tensor([[-1.0], [0.3], [1.0]]))

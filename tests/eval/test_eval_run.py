@@ -11,13 +11,12 @@ import pytest
 import yaml
 
 import ns3_env
-from ns3_env.config.command_line import typed
 from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.episodes.recording import COLUMNS
 from ns3_env.eval.episodes.results import FLOW_COLUMNS, QUEUE_COLUMNS, resolved
 from ns3_env.scenario import Scenario
 from tests.paths import ROOT
-from tests.samples.files import Refused, dumped, rows
+from tests.samples.files import dumped, rows
 from tests.samples.rings import ring
 from tests.simulator.frames import frames_of
 
@@ -95,12 +94,6 @@ def test_counters_of_each_flow(scenario: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "out" / "hpcc" / "counters.csv").exists()
 
 
-def test_same_scenario_same_files(scenario: Path, tmp_path: Path) -> None:
-    assert run(scenario, tmp_path / "a", "dcqcn") == run(scenario, tmp_path / "b", "dcqcn") == 0
-    for name in ("flows.csv", "queues.csv", "config.yaml"):
-        assert (tmp_path / "a/dcqcn" / name).read_bytes() == (tmp_path / "b/dcqcn" / name).read_bytes()
-
-
 def test_a_second_run_replaces_the_first_but_no_folder_of_others(
     scenario: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -148,7 +141,7 @@ def test_a_runs_folder_is_read_as_results_and_flows(scenario: Path, tmp_path: Pa
 
 
 def test_several_entries_are_drawn_with_labels_and_as_files(
-    scenario: Path, tmp_path: Path, refused: Refused, capsys: pytest.CaptureFixture[str]
+    scenario: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out"
     assert run(scenario, tmp_path / "one", "hpcc", "--format", "svg") == 0
@@ -161,8 +154,6 @@ def test_several_entries_are_drawn_with_labels_and_as_files(
     for name in names:
         file = f"figures/{name}.svg"
         assert (out / file).read_bytes() != (plain / file).read_bytes()
-    message = refused(main, "run", scenario, "--controllers", "hpcc", "--out", out, "--label", "hpcc")
-    assert "--label: expected NAME=TEXT, found 'hpcc'" in message
 
 
 def test_a_policy_in_python_plays_beside_controllers(scenario: Path, tmp_path: Path) -> None:
@@ -171,23 +162,6 @@ def test_a_policy_in_python_plays_beside_controllers(scenario: Path, tmp_path: P
     mpc, mpcc = (rows(tmp_path / "out" / name / "flows.csv") for name in ("mpc", "mpcc"))
     assert len(mpc) == len(mpcc) == 2
     assert all(row["finished"] == "1" for row in mpc)
-
-
-@pytest.mark.parametrize(
-    ("command", "text"),
-    [
-        ("run quik", "scenarios: "),
-        ("run quick", f"quick: is a suite: {typed('eval')} benchmark quick"),
-        ("benchmark quik", "; the nearest known one is 'quick'"),
-        ("benchmark Incas", "; the nearest known one is 'incast'"),
-    ],
-)
-def test_a_name_that_there_is_not_is_told_the_lists_that_apply(
-    command: str, text: str, tmp_path: Path, refused: Refused
-) -> None:
-    message = refused(main, *command.split(), "--out", tmp_path / "out")
-    assert text in message
-    assert "tcp_incast'" not in message
 
 
 def test_the_queues_are_sampled_on_request(scenario: Path, tmp_path: Path) -> None:
@@ -304,13 +278,6 @@ def test_without_names_the_scenario_s_own_controllers_play(
     assert main([*alone, "dctcp.Gain=0.5"]) == 2
     assert "dctcp: is not among the scenario's controllers, dcqcn, hpcc" in capsys.readouterr().err
 
-    dumped(scenario, {"topology": SCENARIO["topology"]})
-    assert main(alone) == 2
-    message = capsys.readouterr().err
-    assert (
-        "--controllers: name one, or a --checkpoint NAME=PATH; the scenario itself leaves flows to" in message
-    )
-
 
 def test_where_no_bar_can_be_drawn_a_line_says_how_far_it_is(
     scenario: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -318,62 +285,6 @@ def test_where_no_bar_can_be_drawn_a_line_says_how_far_it_is(
     monkeypatch.setattr("ns3_env.eval.output.progress.FIRST_S", 0.001)
     assert run(scenario, tmp_path / "out", "dctcp") == 0
     assert "dctcp (0 of 1 played); 0:00 so far\n" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("arguments", "text"),
-    [
-        *(
-            ([names], f"error: --controllers: {message}")
-            for names, message in (
-                ("dctcp,reno", "unknown controller 'reno'; known: bcn, dcqcn, dctcp,"),
-                ("dctcp,cubic", "'cubic' is TCP's, and the scenario's transport is rdma; known: bcn, dcqcn,"),
-                ("policy", "'policy' plays a policy's file: name it, --checkpoint NAME=FILE; known: "),
-                ("agent", "unknown controller 'agent'; known:"),
-                ("hpcc,,dctcp", "unknown controller ''; known:"),
-                ("hpcc,hpcc", "'hpcc' is there twice"),
-            )
-        ),
-        (["hpcc", "traffic.sise_bytes=3"], "traffic: unknown key 'sise_bytes'; the nearest known one is"),
-        (["hpcc", "trafic.size_bytes=3"], "unknown key 'trafic'; the nearest known one is 'traffic'"),
-        (
-            ["hpcc", "time_limit_ns=0"],
-            ", with time_limit_ns=0: time_limit_ns: Input should be greater than 0",
-        ),
-        (["hpcc", "traffic"], "'traffic' is not of the form key=value"),
-        (["hpcc", "hpcc.eta=0.9"], "hpcc has no attribute 'eta'; the nearest known one is 'Eta'"),
-        (["hpcc", "mpcc.Gain=0.9"], "mpcc: is not among --controllers, hpcc"),
-        (["hpcc", "controllers.3.name=hpcc"], "'3' is no entry of a list"),
-        (["hpcc", "--json", "no/x.json"], "--json: there is no folder"),
-        (["hpcc", "--planner", "hpcc"], "the option '--planner' went in 0.3: use Simulator.branch"),
-        (["hpcc", "--queue-series", "0"], "--queue-series: 0 ns is no interval"),
-        (["HPCC"], "; the nearest known one is 'hpcc'"),
-        (
-            ["hpcc", "--format", "pdt"],
-            "--format: 'pdt' is none of pdf, svg, png; the nearest known one is 'pdf'",
-        ),
-        (["hpcc", "--policy", "mpc"], "--policy: expected NAME=pkg.module:factory, found 'mpc'"),
-        (["hpcc", "--policy", "mpc=fdcc"], "a trained policy is --checkpoint mpc=fdcc"),
-        (["hpcc", "--policy", "hpcc=a:b"], "--policy: there is a controller 'hpcc' already"),
-        (["hpcc", "--trace", "--queue-series", "0"], "--queue-series: 0 ns is no interval"),
-        (["hpcc", "--queue-series", str(10**30)], "must be at most"),
-        (["hpcc,dctcp", "record.pcap=x"], "record.pcap: the controllers would write the same files"),
-        (["hpcc", "traffic.file=wrong.csv"], "wrong.csv:2: dst: there is no host 9"),
-    ],
-)
-def test_what_cannot_be_run_is_a_line_before_anything_runs(
-    arguments: list[str], text: str, scenario: Path, tmp_path: Path, refused: Refused
-) -> None:
-    (scenario.parent / "wrong.csv").write_text("src,dst,size_bytes,start_ns\n0,9,5,0\n")
-    command = ["run", scenario, "--out", tmp_path / "out", "--controllers", *arguments]
-    assert text in refused(main, *command)
-    assert not (tmp_path / "out").exists()
-
-
-def test_flows_of_an_agent_need_a_policy(scenario: Path, tmp_path: Path, refused: Refused) -> None:
-    agents = ["traffic.controller=agent", "controllers=[agent]"]
-    message = refused(main, "run", scenario, "--out", tmp_path / "out", "--controllers", "hpcc", *agents)
-    assert "traffic.controller: flows under 'agent'" in message
 
 
 @pytest.mark.parametrize("buffer", ["32MB", "500kB"])

@@ -36,7 +36,7 @@ from ns3_env.scenario import Controller, Scenario
 from tests.paths import ROOT
 from tests.processes import alive, wait_until
 from tests.samples.runs import the_run
-from tests.samples.searches import INCASTS, written
+from tests.samples.searches import written
 
 #: A scenario of a benchmark.
 SCENARIO = {
@@ -412,79 +412,3 @@ def test_an_lstm_is_searched_as_well(tmp_path: Path) -> None:
     policy = read_policy(RunFolder(the_run(tmp_path)).latest_checkpoint()[0] / "policy.safetensors")
     assert policy.tensors["lstm.weight_hh"].shape == (12, 3)
     assert policy.spec.history == 4
-
-
-#: Overrides of each search, and the error messages.
-MISTAKES = {
-    "weights": {
-        "controller={name: hpcc, parameters: {Eta: {low: 0.5, high: 1}}}": ["'controller'", "both"],
-        "network=null": ["'network'", "none"],
-        "network.fields=[rtt, qeln]": ["network.fields", "'qeln'", "'qlen'"],
-        "network.hidden=[0]": ["network.hidden.0"],
-        "network.hidden=[1000, 1000]": ["weights", "100000"],
-        "network.history=65": ["network: history", "64"],
-        "network.kind=lstm": ["memory"],
-        "network.action={name: exponential_windw}": ["network.action", "exponential_windw"],
-        "network.action={name: exponential_window, alpah: 1}": ["network.action", "alpah"],
-        "network.action={name: absolute_window}": ["network", "absolute_window"],
-        "objective.terms={fct_slowdwn_avg: 1}": ["'fct_slowdwn_avg' is no metric", "'fct_slowdown_avg'"],
-        "objective.terms={duration_ns: 1}": ["'duration_ns' says nothing of better or worse"],
-        "objective.terms={goodput: 0}": ["objective.terms.goodput", "greater than 0"],
-        "objective.baselines=[hpc]": ["objective.baselines", "'hpc'", "'hpcc'"],
-        "objective=null": ["stage 'workload'", "several receivers", "objective.terms"],
-        "search.validation.every=9": ["search", "trials: 13 end before", "at least 37"],
-    },
-    "tuning": {
-        "controller.parameters.WeightWindw={low: 1, high: 2}": [
-            "config.yaml",
-            "'WeightWindw'",
-            "WeightWindow",
-        ],
-        "controller.attributes={Horizn: 3}": ["controller.attributes", "'Horizn'", "'Horizon'"],
-        "controller.parameters.Horizon={low: 0, high: 8, integer: true}": ["Horizon: 0 is refused"],
-        "controller.parameters.Horizon={low: 1, high: 8}": ["Horizon", "integer: true"],
-        "controller.parameters.Pacing={low: 0, high: 1}": ["Pacing", "no number"],
-        "controller.parameters.DelayScale={low: 2, high: 3}": ["DelayScale", "default, 1", "start"],
-        "controller.parameters.DelayScale={low: 2, high: 1}": ["DelayScale", "below high"],
-        "controller.attributes={DelayScale: 1}": ["DelayScale is among the parameters"],
-        "controller.attributes={Solver: Best}": ["controller.attributes", "Solver"],
-        "search.trails=8": ["search: unknown key 'trails'", "'trials'"],
-        "env.fields=[rtt]": ["env: unknown key 'fields'"],
-        "env.reward={name: stagd}": ["stagd"],
-    },
-    "dcqcn": {
-        "controller.name=dcqnc": ["controller.name", "'dcqnc'", "'dcqcn'"],
-        "controller.parameters.IncreaseInterval.unit=us": ["'+300000ns' is no number of the unit 'us'"],
-        "controller.parameters.IncreaseInterval.unit=''": ["'+300000ns' is no number", "give the unit"],
-        "controller.compare={Gian: 1}": ["controller.compare", "'Gian'", "'Gain'"],
-        "kind=train": ["kind", "'search'"],
-        "--algo=td3": ["config.yaml: kind: search", "--algo"],
-    },
-}
-
-
-@pytest.mark.parametrize(
-    ("what", "extra", "words"),
-    [(what, extra, words) for what, cases in MISTAKES.items() for extra, words in cases.items()],
-)
-def test_a_mistake_is_one_line_before_anything_runs(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], what: str, extra: str, words: list[str]
-) -> None:
-    assert train.main([*written(tmp_path, what), extra]) == 2
-    error = capsys.readouterr().err
-    for word in words:
-        assert word in error
-    assert error.count("\n") == 1
-    assert not (tmp_path / "runs").exists(), "nothing half-written"
-
-
-def test_flows_into_several_receivers_cannot_be_judged(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    options = written(tmp_path, "tuning")
-    ends = [{"src": 0, "dst": 1}, {"src": 1, "dst": 0}]
-    flows = json.dumps({"kind": "list", "flows": [{**x, "size_bytes": 10, "start_ns": 0} for x in ends]})
-    text = INCASTS.replace("{kind: incast, size_bytes: 20000000, spread_ns: 10000}", flows)
-    (tmp_path / "curriculum.yaml").write_text(text)
-    assert train.main(options) == 2
-    assert "several receivers" in capsys.readouterr().err

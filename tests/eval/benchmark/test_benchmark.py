@@ -331,28 +331,6 @@ def test_a_policy_plays_the_controllers_flows(tmp_path: Path) -> None:
         assert all(x["finished"] == "1" for x in first)
 
 
-def test_wrong_input_ends_with_code_2_before_anything_is_written(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    suite, out = suite_file(tmp_path), tmp_path / "out"
-    (tmp_path / "other").mkdir()
-    cubic = suite_file(tmp_path / "other", controllers=["reno"])
-    for arguments, text in (
-        (
-            (tmp_path / "no.yaml", out),
-            "no.yaml: there is no such suite; known: clusters, failures,",
-        ),
-        ((suite, out, "--policy=x=no_such:make"), "policy x: cannot import 'no_such'"),
-        ((suite, out, "--jobs=0"), "--jobs: must be at least 1, not 0"),
-        ((cubic, out), "unknown controller 'reno'; known: bcn, dcqcn"),
-    ):
-        assert run(*arguments) == 2
-        assert text in capsys.readouterr().err
-        assert not out.exists()
-    assert run(suite, tmp_path) == 2
-    assert "holds other and no suite.yaml, so it is no benchmark's folder" in capsys.readouterr().err
-
-
 def test_two_benchmarks_do_not_share_a_folder(copy: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with (copy / LOCK).open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -40,11 +40,6 @@ def test_a_scenario_may_be_for_some_controllers_only(tmp_path: Path) -> None:
     assert {who.name for _, who, _ in suite.cells()} == {"slow"}
 
 
-def test_policies_are_controllers(tmp_path: Path) -> None:
-    suite = suite_of(tmp_path, policies={"mine": "pkg.module:factory"})
-    assert suite.entry("mine").policy == "pkg.module:factory"
-
-
 def test_scenario_files_lie_beside_the_suite_and_become_part_of_it(tmp_path: Path) -> None:
     (tmp_path / "flows.csv").write_text("src,dst,size_bytes,start_ns\n0,2,50000,0\n1,2,50000,7\n")
     (tmp_path / "two.yaml").write_text(
@@ -96,30 +91,10 @@ def test_what_is_wrong_is_named(tmp_path: Path, changes: dict[str, Any], text: s
     assert text in str(error.value)
 
 
-def test_an_unknown_suite_is_answered_with_the_known_ones() -> None:
-    with pytest.raises(
-        ScenarioError,
-        match=r"quik: there is no such suite; known: .*quick, robustness, sharing, spraying, tcp, "
-        "trained, training-jobs, unseen, workloads",
-    ):
-        Suite.load("quik")
-
-
-def test_an_unknown_controller_is_answered_with_the_known_ones(tmp_path: Path) -> None:
-    with pytest.raises(ScenarioError, match=r"controllers.0: unknown controller 'reno'; known: bcn, dcqcn"):
-        check(suite_of(tmp_path, controllers=["reno"]))
-    with pytest.raises(ScenarioError, match="unknown controller 'agent'"):
-        check(suite_of(tmp_path, controllers=["agent"]))
-
-
 @pytest.mark.parametrize(
     ("policies", "checkpoints", "text"),
     [
-        (["mine"], [], "--policy: expected NAME=pkg.module:factory, found 'mine'"),
-        (["x=fdcc"], [], "found 'x=fdcc'; a trained policy is --checkpoint x=fdcc"),
-        (["hpcc=a:b"], [], "--policy: there is a controller 'hpcc' already"),
         (["a/b=a:b"], [], "--policy: the name 'a/b'"),
-        (["x=no_such_module:make"], [], "policy x: cannot import 'no_such_module': ModuleNotFoundError"),
         (
             ["x=ns3_env.agents.baselines.mpcc"],
             [],

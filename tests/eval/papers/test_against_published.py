@@ -165,22 +165,6 @@ def test_a_row_that_is_none_is_named(
     assert f"dcqcn.fct.txt:1: {fault}" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("arguments", "fault"),
-    [
-        (("--random", "2"), "--random: name the folder where the networks go"),
-        (("--run", "{}"), "--run: name the folder"),
-        (("{}/none",), "no network there"),
-        (("{}/a b", "--random", "1"), "cannot read paths with spaces"),
-    ],
-)
-def test_mistakes_are_named(
-    arguments: tuple[str, ...], fault: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["compare", "published", *(x.format(tmp_path) for x in arguments)]) == 2
-    assert fault in capsys.readouterr().err
-
-
 def test_the_other_preset_shows_what_accidents_are_worth(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

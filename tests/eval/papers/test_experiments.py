@@ -14,7 +14,7 @@ import pytest
 
 import ns3_env
 from ns3_env.eval.commands.evaluation import main
-from ns3_env.eval.papers.experiments import EXPERIMENTS, list_experiments, paper
+from ns3_env.eval.papers.experiments import EXPERIMENTS, paper
 from ns3_env.eval.papers.fdcc.claims import UNLEARNED
 from ns3_env.eval.papers.mpcc import link
 from ns3_env.eval.papers.outcome import Grid, Outcome, Row, deviation
@@ -22,7 +22,6 @@ from ns3_env.eval.papers.over_seeds import combine
 from ns3_env.eval.papers.panels import Drawing
 from ns3_env.eval.papers.rttmpc import buffers, sharing
 from ns3_env.eval.papers.show import markdown, number, refresh
-from tests.samples.policy_files import mlp_file
 
 #: Scales at which an experiment needs a second or two, if not a hundredth of its default.
 TINY = {
@@ -106,40 +105,6 @@ def test_a_deviation_needs_both_numbers() -> None:
     assert deviation(None, 1.0) is None
     assert deviation(0.0, 1.0) is None
     assert Row("x", "B", 1.0, math.nan).as_dict()["ours"] is None
-
-
-def test_the_list_names_every_experiment(capsys: pytest.CaptureFixture[str]) -> None:
-    list_experiments()
-    output = capsys.readouterr().out
-    assert all(f"{name}:" in output for name in EXPERIMENTS)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "phrases"),
-    [
-        ("mpcc-fattree", ("did you mean mpcc-fat-tree?", *EXPERIMENTS)),
-        ("", ("--list",)),
-        ("mpcc-queue-1us --scale 0", ("--scale: must be",)),
-        ("mpcc-queue-1us --scale inf", ("--scale: must be",)),
-        ("mpcc-queue-1us --scale 2 --full", ("give one of them",)),
-        ("mpcc-queue-1us --page README.md", ("give no name",)),
-        ("--page {page}", ("begin NAME",)),
-        ("mpcc-queue-1us --out {folder}", ("no experiment's result.json",)),
-        *((f"mpcc-queue-1us --seeds {seeds}", ("--seeds",)) for seeds in ("0", "5-1", "1,2", "x", "1-x")),
-        ("mpcc-joining --checkpoint fdcc={policy}", ("no trained policy plays in mpcc-joining",)),
-        ("fdcc-joining --checkpoint hpcc={policy}", ("there is a controller 'hpcc' already",)),
-    ],
-)
-def test_mistakes_in_arguments_are_named(
-    arguments: str, phrases: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    policy, page = mlp_file(tmp_path / "policy.safetensors"), tmp_path / "page.md"
-    page.write_text("nothing here")
-    names = {"policy": policy, "page": page, "folder": tmp_path}
-    assert main(["paper", *arguments.format(**names).split()]) == 2
-    assert page.read_text() == "nothing here"
-    message = capsys.readouterr().err
-    assert [words for words in phrases if words not in message] == []
 
 
 def test_an_experiments_folder_is_replaced(tmp_path: Path) -> None:
