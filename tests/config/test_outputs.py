@@ -364,15 +364,14 @@ def test_a_file_whose_name_is_not_utf8_is_a_line_wherever_it_comes_from(ended: E
 
 
 @pytest.mark.parametrize(
-    "command",
+    ("command", "number"),
     [
-        ["-m", "eval", "speed"],
-        ["train.py"],
-        ["export.py"],
-        [str(Path(sys.executable).parent / "ns3-env"), "eval"],
+        (["-m", "eval", "speed"], signal.SIGINT),
+        (["train.py"], signal.SIGTERM),
+        (["export.py"], signal.SIGINT),
+        ([str(Path(sys.executable).parent / "ns3-env"), "eval"], signal.SIGTERM),
     ],
 )
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_while_a_command_imports_is_a_line(
     command: list[str], number: signal.Signals, tmp_path: Path
 ) -> None:
