@@ -77,9 +77,12 @@ def test_a_samplers_scenarios_are_trained_on_and_its_state_is_kept(tmp_path: Pat
 @pytest.mark.parametrize("algorithm", ["sb3_contrib:TQC", RECURRENT, "examples.ddpg:AGENT"])
 def test_an_algorithm_of_ones_own_trains_and_its_file_plays_inside(tmp_path: Path, algorithm: str) -> None:
     short = ["train.decisions=60", "--no-evaluation"]
+    if algorithm == RECURRENT:
+        short.append("agent.options={n_steps: 8, batch_size: 16, policy_kwargs: {lstm_hidden_size: 8}}")
     assert train.main([*command(tmp_path), "--algo", algorithm, *short]) == 0
     run = the_run(tmp_path)
-    assert evaluate(["compare", "policy", str(checkpoints(run)[-1] / "policy.safetensors")]) == 0
+    small = ["evaluation.controllers=[]", "evaluation.scenario.traffic.size_bytes=20000"]
+    assert evaluate(["compare", "policy", str(checkpoints(run)[-1] / "policy.safetensors"), *small]) == 0
     out = ["--format", "native", "--out", str(tmp_path / "out.safetensors")]
     assert export([str(run), *out, "--allow-imports"]) == 0
 
@@ -119,7 +122,8 @@ def test_a_network_that_no_file_can_hold_trains_all_the_same_and_is_played_acros
 ) -> None:
     validated = {**STAGES, "validation": {"every_episodes": 2, "episodes": 1}}
     arguments = [*command(tmp_path, curriculum=validated), "--algo", "sb3_contrib:CrossQ"]
-    assert train.main([*arguments, "train.decisions=150"]) == 0
+    small = "agent.options={learning_starts: 20, policy_kwargs: {net_arch: [8]}}"
+    assert train.main([*arguments, small, "train.decisions=100"]) == 0
     run = the_run(tmp_path)
     assert "sb3_contrib:CrossQ" in json.loads((run / "evaluation" / "table.json").read_text())
     assert not (run / "best.safetensors").exists()
@@ -133,7 +137,7 @@ def recurrent(tmp_path_factory: pytest.TempPathFactory) -> Path:
     options = (
         "agent.options={n_steps: 16, batch_size: 32, policy_kwargs: {lstm_hidden_size: 8, n_lstm_layers: 2}}"
     )
-    arguments = [*command(folder), "--algo", RECURRENT, options, "train.decisions=200"]
+    arguments = [*command(folder), "--algo", RECURRENT, options, "train.decisions=100"]
     with pytest.MonkeyPatch.context() as patched:
         patched.delenv("NS3_ENV_NAMED_CODE", raising=False)
         with contextlib.redirect_stdout(io.StringIO()) as output:
@@ -155,8 +159,9 @@ def test_a_policy_whose_memory_no_file_holds_trains_and_is_compared_across_the_c
 
 
 def test_a_policy_whose_memory_no_file_holds_plays_from_its_checkpoint_on_its_own_clock(
-    recurrent: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    recurrent: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("ns3_env.eval.report.write", lambda out, *more: out)
     (tmp_path / "two.yaml").write_text(TWO)
     run, out = the_run(recurrent), str(tmp_path / "out")
     suite = ["benchmark", str(tmp_path / "two.yaml"), "--controllers", "hpcc", "--seeds", "1", "--out", out]

@@ -19,12 +19,12 @@ from ray.exceptions import RaySystemError
 
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.commands.evaluation import main
-from tests.cluster.cells import options, suite_file
+from tests.cluster.cells import options
 from tests.cluster.nodes import Head
 from tests.paths import ROOT
 from tests.processes import descendants, wait_until
 from tests.samples.files import Refused
-from tests.samples.suites import SUITE, contents
+from tests.samples.suites import SUITE, contents, suite_file
 
 pytestmark = pytest.mark.usefixtures("without_report")
 

@@ -68,6 +68,8 @@ def files(folder: Path, agent: str) -> list[str]:
     name, _, how = agent.partition("-")
     config["agent"] = {"name": name, **AGENTS[agent]}
     config["env"]["clock"] = {"name": "per_flow_rtt" if name in ("fdcc", "rlcc") else "synchronous"}
+    if "fdcc" not in name:
+        config["train"] |= {"decisions": 300, "checkpoint_every": 50}
     if name == "rlcc":
         config["env"]["fields"] = ["last_action", "rtt", "pacing_rate"]
     if how or name == "rlcc":

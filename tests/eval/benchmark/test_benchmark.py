@@ -31,13 +31,7 @@ from ns3_env.eval.metrics import METRICS
 from tests.paths import ROOT
 from tests.processes import alive, descendants, wait_until
 from tests.samples.files import rows
-from tests.samples.suites import SUITE, contents
-
-
-def suite_file(folder: Path, **changes: Any) -> Path:
-    path = folder / "tiny.yaml"
-    path.write_text(yaml.safe_dump({**SUITE, **changes}))
-    return path
+from tests.samples.suites import SUITE, contents, suite_file
 
 
 def run(suite: Path, out: Path, *more: str) -> int:
