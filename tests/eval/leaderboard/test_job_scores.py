@@ -84,6 +84,7 @@ def test_the_base_has_0_and_the_reference_100(name: str) -> None:
     )
 
 
+@pytest.mark.slow
 def test_they_have_a_leaderboard_of_their_own(tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert main(["leaderboard", "Training", "--entries", "constant-window", "--out", str(out)]) == 0
