@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-import dataclasses
 import fcntl
-import json
 import os
 import re
 import shutil
@@ -24,7 +22,6 @@ from ns3_env.config.folders import LOCK
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.benchmark import runner
 from ns3_env.eval.benchmark.folder import BenchFolder
-from ns3_env.eval.benchmark.standings import standings
 from ns3_env.eval.benchmark.suite import Suite
 from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.metrics import METRICS
@@ -113,13 +110,6 @@ def test_every_cell_has_its_folder(done: Path) -> None:
     assert {x["id"] for x in series if x["kind"] == "rate"} == {"0", "1", "2"}
 
 
-def test_cells_of_another_version_are_stale(copy: Path) -> None:
-    replace(copy / "suite.yaml", "  ns3-env: ", "  ns3-env: 0.0.")
-    folder = BenchFolder.read(copy)
-    assert not folder.cells  # none ran with that version
-    assert len(folder.stale) == 8
-
-
 def test_suite_yaml_alone_says_what_ran(done: Path) -> None:
     folder = BenchFolder.read(done)
     assert folder.versions["rdma-sim"]
@@ -173,28 +163,6 @@ def test_a_changed_scenario_is_played_again(copy: Path) -> None:
     assert (copy / "cells/incast/hpcc/seed-1/metrics.json").stat().st_mtime_ns == untouched
     config = yaml.safe_load((copy / "cells/apart/hpcc/seed-1/config.yaml").read_text())
     assert config["scenario"]["payload_bytes"] == 500
-
-
-def test_a_winner_needs_every_cell(copy: Path) -> None:
-    file = copy / "cells/incast/hpcc"
-    for number, folder in enumerate(sorted(file.iterdir())):
-        data = json.loads((folder / "metrics.json").read_text())
-        data["metrics"]["fct_slowdown_avg"] = 0.1 + number / 100
-        (folder / "metrics.json").write_text(json.dumps(data))
-    folder = BenchFolder.read(copy)
-    metric = "fct_slowdown_avg"
-    few = standings(folder, [metric])[0]
-    assert few.verdicts[metric].text == "undecided: 2 seeds, 6 needed"
-    seeds = [1, 2, 3, 4, 5, 6]
-    more = dataclasses.replace(folder, suite=folder.suite.model_copy(update={"seeds": seeds}))
-    assert standings(more, [metric])[0].verdicts[metric].text == "undecided: cells lacking"
-    whole = [
-        dataclasses.replace(cell, seed=seed)
-        for cell in folder.cells
-        for seed in seeds
-        if cell.seed == 1 and cell.scenario == "incast"
-    ]
-    assert standings(dataclasses.replace(more, cells=whole), [metric])[0].verdicts[metric].winner == "hpcc"
 
 
 MISBEHAVING = (
@@ -300,27 +268,6 @@ def never_sees_ctrl_c(pid: int) -> bool:
     blocked = int(status.split("SigBlk:")[1].split()[0], 16)
     worker = b"forkserver" in Path(f"/proc/{pid}/cmdline").read_bytes()
     return worker and bool(blocked >> (signal.SIGINT - 1) & 1)
-
-
-def incast_under(size_bytes: int, controllers: list[Any], **changes: Any) -> dict[str, Any]:
-    """Changes of the suite: only its first scenario, with flows of this size."""
-    entry = SUITE["scenarios"][0]
-    traffic = {**entry["scenario"]["traffic"], "size_bytes": size_bytes}
-    scenario = {**entry["scenario"], "traffic": traffic}
-    return {"scenarios": [{**entry, "scenario": scenario}], "controllers": controllers, **changes}
-
-
-def test_a_policy_plays_the_controllers_flows(tmp_path: Path) -> None:
-    suite, mine = suite_file(tmp_path, **incast_under(300000, ["hpcc"])), "mine=examples.target_queue:make"
-    assert run(suite, tmp_path / "out", f"--policy={mine}") == 0
-    for seed in (1, 2):
-        first, second = (
-            rows(tmp_path / f"out/cells/incast/{name}/seed-{seed}/flows.csv") for name in ("mine", "hpcc")
-        )
-        for column in ("src", "dst", "size_bytes", "start_ns", "standalone_ns"):
-            assert [x[column] for x in first] == [x[column] for x in second]
-        assert [x["fct_ns"] for x in first] != [x["fct_ns"] for x in second]
-        assert all(x["finished"] == "1" for x in first)
 
 
 def test_two_benchmarks_do_not_share_a_folder(copy: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -169,22 +169,3 @@ def test_what_is_neither_suite_nor_scenario_is_answered_with_both(tmp_path: Path
         suite_of(Path("quik"), ["topology.senders=2"])
     with pytest.raises(ScenarioError, match=r"none\.yaml: No such file"):
         suite_of(tmp_path / "none.yaml", ["topology.senders=2"])
-
-
-@pytest.mark.parametrize(
-    ("entry", "text"),
-    [
-        ({"grid": 3}, "scenarios.0.grid: expected keys with lists of values, found 3"),
-        ({"grid": {"time_limit_ns": 3}}, "scenarios.0.grid.time_limit_ns: expected a list of values"),
-        ({"grid": {"time_limit_ns": []}}, "scenarios.0.grid.time_limit_ns: there are no values"),
-        (
-            {"name": "{laod}", "grid": {"traffic.load": [1]}},
-            "name: {laod} names no axis of the grid; the nearest known one is 'load'",
-        ),
-    ],
-)
-def test_what_is_wrong_with_a_grid_is_named(tmp_path: Path, entry: dict[str, Any], text: str) -> None:
-    whole = {**entry, "scenario": {**SCENARIO, "traffic": {"kind": "poisson"}}}
-    with pytest.raises(ScenarioError) as error:
-        Suite.load(suite_file(tmp_path, **whole))
-    assert text in str(error.value)
