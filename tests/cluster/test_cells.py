@@ -19,8 +19,7 @@ from ray.exceptions import RaySystemError
 
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.commands.evaluation import main
-from tests.cluster.cells import options
-from tests.cluster.nodes import Head
+from tests.cluster.nodes import Head, options
 from tests.paths import ROOT
 from tests.processes import descendants, wait_until
 from tests.samples.files import Refused
