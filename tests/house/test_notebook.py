@@ -54,6 +54,7 @@ def said(notebook: Any) -> list[str]:
     return ["".join(output.get("text", "") for output in cell.outputs) for cell in cells]
 
 
+@pytest.mark.slow
 def test_the_first_hours_stored_outputs_are_those_of_today() -> None:
     before, now = said(stored(FIRST_HOUR)), said(execute(FIRST_HOUR))
     assert before[1] == now[1]
