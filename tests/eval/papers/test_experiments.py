@@ -39,6 +39,8 @@ TINY = {
     "hpcc-fct": 0.0001,
     "roce-training": 0.01,
 }
+#: Experiments that another one plays with other settings: mpcc-queue-1us, fdcc-websearch.
+TWINS = ("mpcc-queue-1ms", "fdcc-hadoop")
 PICTURES = Path(__file__).parents[3] / "docs" / "images" / "paper"
 
 
@@ -61,7 +63,10 @@ def folder_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]
     return play
 
 
-@pytest.mark.parametrize("name", EXPERIMENTS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.slow] if name in TWINS else []) for name in EXPERIMENTS],
+)
 def test_every_experiment_leaves_figures_series_and_numbers(
     name: str, folder_of: Callable[[str], Path]
 ) -> None:
