@@ -118,6 +118,20 @@ def test_actor_and_critics_have_encoders_of_their_own() -> None:
     assert len(set.union(*parameters)) == sum(map(len, parameters))
 
 
+def test_weights_are_saved_and_put_into_another(tmp_path: Path) -> None:
+    model = small(FakeRdmaVecEnv(3), {"action_noise": 0.1})
+    model.learn(150)
+    model.save(tmp_path / "model.zip")
+    again = small(FakeRdmaVecEnv(5))
+    assert not (weights(model) == weights(again)).all()
+    again.set_parameters(tmp_path / "model.zip")
+    assert (weights(model) == weights(again)).all()
+    observation = np.ones((2, 3), dtype=np.float32)
+    assert (model.predict(observation)[0] == again.predict(observation)[0]).all()
+    again.learn(100)
+    assert not (weights(model) == weights(again)).all()
+
+
 def test_no_pickle_is_read(tmp_path: Path) -> None:
     model = small(FakeRdmaVecEnv(3))
     model.learn(50)

@@ -15,6 +15,7 @@ from ns3_env.eval.benchmark.folder import BenchFolder, fingerprint
 from ns3_env.eval.benchmark.suite import Suite
 from ns3_env.eval.benchmark.sweep import parse_axes, suite_of
 from ns3_env.eval.commands.evaluation import main
+from ns3_env.scenario import Scenario
 
 SCENARIO: dict[str, Any] = {
     "topology": {"kind": "dumbbell", "senders": 2},
@@ -117,6 +118,25 @@ def test_a_grid_takes_over_the_cells_of_entries_written_out(tmp_path: Path) -> N
         return {(x.name, who.name, seed): fingerprint(x.scenario, who, seed, {}) for x, who, seed in cells}
 
     assert prints(with_grid) == prints(written)
+
+
+@pytest.mark.parametrize("sizes", ["websearch", "fb_hadoop"])
+@pytest.mark.parametrize("incast", [False, True])
+def test_workloads_holds_the_cells_that_it_always_held(sizes: str, incast: bool) -> None:
+    suite = Suite.load("workloads")
+    assert len(suite.scenarios) == 16
+    for load in (0.2, 0.4, 0.6, 0.8):
+        poisson = {"kind": "poisson", "sizes": sizes, "load": load, "duration_ns": 5_000_000}
+        burst = {"kind": "incast", "flows": 8, "size_bytes": 300_000, "start_ns": 2_000_000}
+        whole = {
+            "time_limit_ns": 4_000_000_000,
+            "topology": {"kind": "fat_tree_3"},
+            "measurement": {"warm_up_ns": 1_000_000},
+            "traffic": {"kind": "mix", "parts": [poisson, burst]} if incast else poisson,
+        }
+        name = f"{sizes.removeprefix('fb_')}-{round(100 * load)}" + "-incast" * incast
+        as_it_was = Scenario.from_mapping(whole, "as it was").model_dump()
+        assert suite.scenario(name).scenario.model_dump() == as_it_was
 
 
 def test_a_value_with_a_unit_is_a_number_in_tables_and_itself_in_names(scenario: Path) -> None:

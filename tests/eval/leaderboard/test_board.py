@@ -208,6 +208,11 @@ def test_a_rule_beside_runs_stays_as_it_is() -> None:
     assert estimate.low < 0.75
 
 
+def test_same_scores_same_intervals() -> None:
+    scores = Scores("a", _by_task(np.random.default_rng(2).normal(50, 10, (10, 3))))
+    assert interquartile_mean(scores) == interquartile_mean(scores)
+
+
 def test_a_frame_is_read_whatever_its_rows_order() -> None:
     rows = frame(
         {"a": {"x": [[1.0, 2.0], [3.0, 4.0]], "y": [[5.0], [6.0]]}, "b": {"x": [[0, 0]], "y": [[7]]}}
