@@ -126,6 +126,14 @@ def test_an_action_is_the_hyperbolic_tangent_of_the_raw_output() -> None:
     assert actor.raw(history).abs().max() > 1
 
 
+def test_targets_begin_as_copies_of_what_they_follow() -> None:
+    policy = FDCC("LstmPolicy", FakeRdmaVecEnv(1), FdccConfig(hidden=4)).policy
+    for target, follows in ((policy.actor_target, policy.actor), (policy.critic_target, policy.critic)):
+        for one, two in zip(target.parameters(), follows.parameters(), strict=True):
+            assert th.equal(one, two)
+            assert one is not two
+
+
 def test_a_policy_that_is_asked_reads_the_histories_that_training_reads() -> None:
     model = FDCC("LstmPolicy", FakeRdmaVecEnv(1), FdccConfig(hidden=8), seed=2)
     policy, slot = model.policy, np.array([0])
