@@ -160,13 +160,18 @@ def test_the_payloads_would_work(tmp_path: Path) -> None:
     assert (tmp_path / "third").is_dir()
 
 
+def name_of(value: Any) -> str:
+    """An attack's name; a command, or a command and the file that it reads."""
+    return value if isinstance(value, str) else value[0] if len(value) == 3 else " ".join(value)
+
+
 def on(places: Sequence[Any]) -> list[tuple[Any, Attack]]:
     """Every attack in the first place, and in the others, which are read alike, two that would run code."""
     code = [attack for attack in FORGED if attack[0] in ("a pickle", "objects")]
     return [*((places[0], attack) for attack in FORGED), *itertools.product(places[1:], code)]
 
 
-@pytest.mark.parametrize(("command", "attack"), on(PLAYING), ids=str)
+@pytest.mark.parametrize(("command", "attack"), on(PLAYING), ids=name_of)
 def test_what_takes_the_policys_place_is_refused_and_not_run(
     run: Path, error_of: Callable[[str], str], command: str, attack: Attack
 ) -> None:
@@ -178,7 +183,7 @@ def test_what_takes_the_policys_place_is_refused_and_not_run(
 
 
 @pytest.mark.parametrize(
-    ("place", "attack"), on([*(("resume", file) for file in IN_PLACE), ("export", "policy.npz")]), ids=str
+    ("place", "attack"), on([*(("resume", file) for file in IN_PLACE), ("export", "policy.npz")]), ids=name_of
 )
 def test_what_takes_the_place_of_arrays_is_refused_where_they_are_needed(
     run: Path, error_of: Callable[[str], str], place: tuple[str, str], attack: Attack
