@@ -7,12 +7,35 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import yaml
 from gymnasium.spaces import Box
 from numpy.typing import NDArray
 from stable_baselines3.common.callbacks import BaseCallback
 
 from ns3_env.decision.actions import AbsoluteWindow
 from ns3_env.decision.observations import column
+
+#: A run of TD3, tiny, and its curriculum.
+CONFIG: dict[str, Any] = {
+    "name": "own",
+    "agent": {"name": "td3", "options": {"learning_starts": 20, "policy_kwargs": {"net_arch": [8]}}},
+    "env": {"fields": ["rtt"], "clock": {"name": "synchronous", "interval_ns": 5000}},
+    "train": {"decisions": 120},
+    "evaluation": {
+        "controllers": ["hpcc"],
+        "scenario": {
+            "topology": {"kind": "dumbbell", "senders": 2},
+            "traffic": {"kind": "incast", "size_bytes": 20000},
+            "time_limit_ns": 100000,
+        },
+    },
+}
+TWO = """
+time_limit_ns: 100000
+topology: {kind: dumbbell, senders: 2}
+traffic: {kind: incast, size_bytes: 50000}
+"""
+STAGES = {"stages": [{"name": "two", "scenario": yaml.safe_load(TWO)}]}
 
 FIELDS = ("rtt", "qlen", "ecn_fraction")
 

@@ -28,28 +28,6 @@ def test_a_good_configuration_is_typed_and_complete() -> None:
     assert validate(config.model_dump(), RunConfig, "again") == config
 
 
-@pytest.mark.parametrize(
-    ("overrides", "words"),
-    [
-        (["agent.hiden=8"], ["x.yaml", "agent: unknown key 'hiden'", "'hidden'"]),
-        (["env.simulatrs=8"], ["env: unknown key 'simulatrs'", "'simulators'"]),
-        (["env.clock.rtt_fractoin=1"], ["env.clock: unknown key 'rtt_fractoin'", "'rtt_fraction'"]),
-        (["trian.decisions=8"], ["unknown key 'trian'", "'train'"]),
-        (["agent.gamma_per_rtt=2"], ["agent.gamma_per_rtt", "less than or equal to 1", "2"]),
-        (["agent.hidden=many"], ["agent.hidden", "integer", "many"]),
-        (["agent.name=ddpg"], ["agent: there is no agent 'ddpg'", "'fdcc'", "'sac'"]),
-        (["env.fields=[rtt, rtt]"], ["env.fields", "twice"]),
-        (["agent={name: sac}"], ["env.clock.name", "synchronous"]),
-    ],
-)
-def test_a_mistake_is_named_with_file_and_key(overrides: list[str], words: list[str]) -> None:
-    with pytest.raises(ConfigError) as caught:
-        validate(apply_overrides(GOOD, overrides), RunConfig, "x.yaml")
-    for word in words:
-        assert word in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
 def test_overrides_reach_into_sections_and_are_typed() -> None:
     data = apply_overrides(GOOD, ["train.decisions=7", "agent.net_arch=[4, 4]", "name=a-b"])
     config = validate(data, RunConfig, "x.yaml")
@@ -78,11 +56,6 @@ def test_entries_of_lists_are_overridden_by_their_numbers() -> None:
 def test_a_file_of_another_kind_is_named(tmp_path: Path) -> None:
     good, bad = tmp_path / "good.yaml", tmp_path / "bad.yaml"
     good.write_text("a: 1")
-    for text, message in (("a: [1", r":\d+:\d+: not YAML"), ("- 1", ": .*list")):
-        bad.write_text(text)
-        for files in ((bad, good), (good, bad)):
-            with pytest.raises(ConfigError, match=rf"bad\.yaml{message}"):
-                read_inputs(*files)
     bad.write_text("kind: tran")
     with pytest.raises(ConfigError, match=r"bad\.yaml: kind: there are 'train' and 'search', not 'tran'"):
         _ = read_inputs(bad, good).kind

@@ -1,19 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Stages of a curriculum: their order, ends and shares, returns by score, reproducible episodes."""
+"""Curricula: their episodes, when a stage is left, and scenarios drawn from families."""
 
 from __future__ import annotations
 
 from collections import Counter
 from typing import Any
 
+import numpy as np
 import pytest
 import yaml
 
 from ns3_env.agents.configuration.config import EnvConfig
 from ns3_env.agents.curriculum.curriculum import Curriculum, CurriculumConfig
+from ns3_env.agents.curriculum.families import FAMILIES
 from ns3_env.agents.curriculum.plateau import Plateau, PlateauState, ValidationConfig
+from ns3_env.agents.search.config import SearchConfig
+from ns3_env.agents.search.objectives import Episodes
 from ns3_env.config.model import validate
 from ns3_env.errors import ConfigError
+from ns3_env.simulator import Simulator
 from tests.samples.runs import CURRICULUM
 
 
@@ -69,12 +74,6 @@ def test_each_stage_lasts_its_number_of_episodes_in_whatever_order_they_are_aske
     assert curriculum(9).agent_flow_count == 4  # advances two stages in one step
     assert flows(curriculum, range(7)) == [2, 2, 3, 3, 3, 4, 4]
     assert curriculum.entered == [0, 2, 5]
-
-
-def test_another_seed_draws_other_episodes() -> None:
-    after = [{"after_episodes": 1}]
-    one, two = (flows(staged(after, seed), range(50)) for seed in (1, 2))
-    assert one != two
 
 
 def test_a_stage_is_left_early_only_after_a_whole_window_that_is_better() -> None:
@@ -228,3 +227,69 @@ def test_a_plateaus_state_goes_on_where_it_was_taken(broken_off: int) -> None:
 
 def test_a_stage_is_not_left_in_the_moment_in_which_an_earlier_one_is_lost() -> None:
     assert not any(left(plateau(), [[2.0], [2.0, 1.0], [2.0, 1.0], [0.5, 1.0]]))
+
+
+SMALL = {"flows": 20, "packets": 1000}
+
+
+def drawn_from(seed: int = 1, **draw: Any) -> Curriculum:
+    data = {"scenario": {"time_limit_ns": "100ms"}, "draw": {**SMALL, **draw}}
+    config = validate(data, CurriculumConfig, "drawn.yaml")
+    return Curriculum(config, EnvConfig(fields=["rtt"]), seed, "drawn.yaml")
+
+
+def test_the_same_seed_draws_the_same_scenarios() -> None:
+    first, again, other = (drawn_from(seed, families=["workload", "incast"]) for seed in (1, 1, 2))
+    assert [first(i) for i in range(6)] == [again(i) for i in range(6)]
+    assert first(0) != other(0)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_family_can_be_played_wherever_it_is_drawn(family: str) -> None:
+    sampler = drawn_from(families=[family])
+    with Simulator() as simulator:
+        for episode in range(25):
+            results = simulator.play(sampler(episode).with_seed(episode).under("dctcp", {}))
+            assert results["totals"]["unfinished"] == 0, f"{family} {episode}"
+
+
+def test_each_family_has_its_turn_and_validation_has_others() -> None:
+    sampler = drawn_from(families=["incast", "workload"], held_back=["unequal"])
+    validation = {"every": 1, "episodes": 3}
+    search = SearchConfig.model_validate({"trials": 1000, "episodes": 4, "validation": validation})
+    episodes = Episodes(sampler, search, seed=3)
+    kinds = [episode.scenario.traffic.kind for episode in episodes.of_generation(5)]
+    assert kinds == ["incast", "poisson", "incast", "poisson"]
+    assert [episode.scenario.traffic.kind for episode in episodes.of_validation()] == ["list"] * 3
+    assert episodes.of_generation(1) != episodes.of_generation(2)
+
+
+def test_drawn_numbers_keep_to_their_ranges() -> None:
+    sampler = drawn_from(families=["workload"], rates_bps=["40Gbps", "50Gbps"], loads=[0.2, 0.3])
+    scenarios = [sampler(i) for i in range(30)]
+    rates = np.array([scenario.topology.rate_bps for scenario in scenarios])
+    loads = np.array([scenario.traffic.load for scenario in scenarios])
+    assert rates.min() >= 40e9
+    assert rates.max() <= 50e9
+    assert len(set(rates)) == 30
+    assert loads.max() <= 0.3
+
+
+@pytest.mark.parametrize(
+    ("draw", "message"),
+    [
+        (
+            {"families": ["worklaod"]},
+            "families: there is no family 'worklaod'; the nearest known one is 'workload'",
+        ),
+        ({"families": ["short"], "held_back": ["short"]}, "held_back: short is among the families"),
+        ({"families": ["short"], "loads": [0.5, 1.5]}, "loads: at most 1, not 1.5"),
+        ({"families": ["short"], "rates_bps": ["9Gbps", "5Gbps"]}, "a range is [least, largest], above 0"),
+        ({"families": []}, "draw.families"),
+    ],
+)
+def test_mistakes_are_told_with_what_would_be_right(draw: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        drawn_from(**draw)
+    assert message in str(refused.value)
+    assert "there is no stage" not in str(refused.value)

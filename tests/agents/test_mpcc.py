@@ -12,7 +12,7 @@ import pytest
 from ns3_env import _native
 from ns3_env.agents.baselines.mpcc import MpccPolicy
 from ns3_env.eval.speed.measure import incast, play_placed
-from ns3_env.policies.policy import Policy, SlotStates
+from ns3_env.policies.policy import SlotStates
 from ns3_env.scenario import Record
 from ns3_env.scenario.topology import Dumbbell, LeafSpine, Topology
 from ns3_env.simulator import Simulator, default_attributes
@@ -117,11 +117,6 @@ def test_parameters_are_the_attributes_of_the_simulators_mpcc() -> None:
     for name, value in _native.mpcc_parameters().items():
         text = attributes["".join(word.capitalize() for word in name.split("_"))]
         assert text.lower() == str(value).lower() if isinstance(value, str | bool) else float(text) == value
-
-
-def test_it_is_a_policy_of_fields_that_the_simulator_declares() -> None:
-    assert isinstance(MpccPolicy(), Policy)
-    assert set(MpccPolicy.fields) <= {field[0] for field in _native.observation_fields()}
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""PPO on episodes run by simulators: likelihoods, advantages, runs."""
+"""PPO in the simulators: likelihoods, advantages, runs; noise of TD3's actions."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ from stable_baselines3.common.buffers import RolloutBuffer
 import train
 from ns3_env.agents.sb3.censored import CensoredGaussian
 from ns3_env.agents.sb3.episode_buffer import generalised_advantages
+from ns3_env.errors import ConfigError
 from ns3_env.policies.file import POLICY_FILE
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
+from tests.samples.agents import trainer
 from tests.samples.runs import checkpoints, the_run, written
 
 CONFIG: dict[str, Any] = {
@@ -81,18 +83,22 @@ def test_what_it_learned_decides_inside_the_simulator_under_the_clock_of_its_cho
     assert min(results["flows"]["fct_ns"]) > 0
 
 
-def test_noise_that_depends_on_the_state_is_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    options = {"name": "ppo", "options": {"use_sde": True}}
-    arguments = written(
-        tmp_path, {**CONFIG, "agent": options}, {"stages": [{"name": "a", "scenario": INCAST}]}
-    )
-    assert train.main([*arguments, "--no-evaluation"]) != 0
-    assert "use_sde: simulators know independent noise alone" in capsys.readouterr().err
-
-
 def test_ratios_of_likelihoods_stay_finite_where_a_narrow_policy_moves() -> None:
     narrow = CensoredGaussian(1).proba_distribution(th.tensor([[5.0]], requires_grad=True), th.tensor([-6.0]))
     likely = narrow.log_prob(th.tensor([[-1.0], [0.3], [1.0]]))
     assert bool(th.isfinite((0.0 - likely).exp()).all())
+
+
+TD3 = {"name": "td3", "options": {"buffer_size": 100, "learning_starts": 0}}
+
+
+def test_actions_are_spread_as_configured() -> None:
+    model = trainer({**TD3, "action_noise": 0.3}).model
+    noise = model.action_noise  # type: ignore[attr-defined]
+    assert np.std([noise() for _ in range(2000)]) == pytest.approx(0.3, rel=0.1)
+    assert trainer(TD3).model.action_noise is None  # type: ignore[attr-defined]
+
+
+def test_an_algorithm_without_noise_refuses_it() -> None:
+    with pytest.raises(ConfigError, match=r"ppo does not accept its options: .*action_noise"):
+        trainer({"name": "ppo", "action_noise": 0.1, "options": {"n_steps": 16, "batch_size": 16}})

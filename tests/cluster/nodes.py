@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from pathlib import Path
 
 from ns3_env.cluster.session import find
 from ns3_env.errors import ConfigError
@@ -73,3 +74,7 @@ class Head(Node):
     def another(self) -> Node:
         """Starts one more node; Ray reports when it has joined."""
         return Node(f"--address={self.address}", "--node-ip-address=127.0.0.1")
+
+
+def options(suite: Path, out: Path, *more: str) -> list[str]:
+    return ["benchmark", str(suite), "--out", str(out), *more]

@@ -19,12 +19,11 @@ from ray.exceptions import RaySystemError
 
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.commands.evaluation import main
-from tests.cluster.cells import options, suite_file
-from tests.cluster.nodes import Head
+from tests.cluster.nodes import Head, options
 from tests.paths import ROOT
 from tests.processes import descendants, wait_until
 from tests.samples.files import Refused
-from tests.samples.suites import SUITE, contents
+from tests.samples.suites import SUITE, contents, suite_file
 
 pytestmark = pytest.mark.usefixtures("without_report")
 
@@ -58,7 +57,7 @@ def test_cells_are_those_of_the_local_pool_and_a_killed_node_loses_none(
     head: Head, meeting: Path, tmp_path: Path
 ) -> None:
     policies = ["--policy=waits=tests.cluster.policies:Waits", "--checkpoint=c=dispatcher"]
-    suite = suite_file(tmp_path)
+    suite = suite_file(tmp_path, seeds=[1])
     second = head.another()
     try:
         driver = started(*options(suite, tmp_path / "ray", "--ray", head.address), *policies)
@@ -76,7 +75,7 @@ def test_cells_are_those_of_the_local_pool_and_a_killed_node_loses_none(
     assert main(options(suite, tmp_path / "local", *policies)) == 0
     here, there = contents(tmp_path / "local"), contents(tmp_path / "ray")
     assert here == there
-    assert len(BenchFolder.read(tmp_path / "local").cells) == 16
+    assert len(BenchFolder.read(tmp_path / "local").cells) == 8
 
 
 def test_a_worker_that_dies_costs_a_retry_and_what_fails_fails_alone(

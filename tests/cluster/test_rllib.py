@@ -22,8 +22,8 @@ from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.commands.evaluation import main
 from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.scenario import PerFlowRtt, Synchronous
-from tests.cluster.cells import options, suite_file
-from tests.cluster.nodes import Head
+from tests.cluster.nodes import Head, options
+from tests.samples.suites import suite_file
 
 CUT = {
     "time_limit_ns": 100_000,

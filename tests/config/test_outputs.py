@@ -168,12 +168,6 @@ def test_what_is_closed_has_closed_its_descriptors(cycle: Callable[[], object]) 
 TRAINING = {"config": [Path("x")], "overrides": ["seed=3", "train.decisions=5"]}
 
 
-def test_numbers_on_the_command_line_have_bounds(tmp_path: Path, refused: Refused) -> None:
-    file = dumped(tmp_path / "s.yaml", SCENARIO)
-    arguments = ["benchmark", "--controllers", "hpcc", "--jobs", 10**9, file, "--out", tmp_path / "out"]
-    assert "must be at most" in refused(main, *arguments)
-
-
 @pytest.mark.parametrize(
     ("command", "read"),
     [
@@ -370,15 +364,14 @@ def test_a_file_whose_name_is_not_utf8_is_a_line_wherever_it_comes_from(ended: E
 
 
 @pytest.mark.parametrize(
-    "command",
+    ("command", "number"),
     [
-        ["-m", "eval", "speed"],
-        ["train.py"],
-        ["export.py"],
-        [str(Path(sys.executable).parent / "ns3-env"), "eval"],
+        (["-m", "eval", "speed"], signal.SIGINT),
+        (["train.py"], signal.SIGTERM),
+        (["export.py"], signal.SIGINT),
+        ([str(Path(sys.executable).parent / "ns3-env"), "eval"], signal.SIGTERM),
     ],
 )
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_while_a_command_imports_is_a_line(
     command: list[str], number: signal.Signals, tmp_path: Path
 ) -> None:
@@ -396,23 +389,6 @@ def test_warnings_of_a_command_are_a_line_each(capsys: pytest.CaptureFixture[str
         guarded(lambda: 0)
         text = warnings.formatwarning("one\nand more", UserWarning, "a.py", 3)
     assert text == "warning: one and more\n"
-
-
-@pytest.mark.parametrize(
-    ("command", "words"),
-    [
-        (["plot", "values", "runs/x", "--out", "x.png"], "the command 'plot values' went in 0.3: use FlowSt"),
-        (["run", "x.yaml", "--planner=hpcc"], "the option '--planner' went in 0.3: use Simulator.branch"),
-        (
-            ["benchmark", "quick", "--planner", "x"],
-            "the option '--planner' went in 0.3: use Simulator.branch",
-        ),
-    ],
-)
-def test_a_command_or_an_option_that_went_says_what_to_use_instead(
-    command: list[str], words: str, refused: Refused
-) -> None:
-    assert words in refused(main, *command)
 
 
 def test_an_action_that_went_says_what_to_use_instead() -> None:

@@ -103,10 +103,6 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
         read_mapping(file)
 
 
-def test_values_are_read_as_yaml() -> None:
-    assert parse("[1, 2.5, true, null, 100.0e+9, {a: b}]") == [1, 2.5, True, None, 1e11, {"a": "b"}]
-
-
 @pytest.fixture
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

@@ -71,16 +71,6 @@ def test_a_scenario_with_units_is_the_same_one(tmp_path: Path) -> None:
     assert with_units.to_simulator_json() == plain.to_simulator_json()
 
 
-def test_a_run_of_eval_reads_them_and_writes_plain_numbers(tmp_path: Path) -> None:
-    file, out = tmp_path / "units.yaml", tmp_path / "out"
-    file.write_text(WITH_UNITS)
-    arguments = ["run", str(file), "--controllers", "dctcp", "--out", str(out)]
-    assert main([*arguments, "--queue-series", "2us"]) == 0
-    used = yaml.safe_load((out / "dctcp" / "config.yaml").read_text())["scenario"]
-    assert used["topology"]["rate_bps"] == 25e9
-    assert (used["time_limit_ns"], used["record"]["queue_series_ns"]) == (5_000_000, 2000)
-
-
 def test_suites_take_them(tmp_path: Path) -> None:
     content = {"controllers": ["hpcc"], "scenarios": [{"name": "a", "scenario": parse(WITH_UNITS)}]}
     (tmp_path / "suite.yaml").write_text(yaml.safe_dump(content))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The program's one entry to every command, its help and its errors."""
+"""The command ``ns3-env``: its names, lists of what there is, and what traces hold."""
 
 from __future__ import annotations
 
@@ -9,35 +9,13 @@ import pytest
 
 from examples import chakra_traces
 from ns3_env.config.command_line import interpreter
-from ns3_env.eval.commands.evaluation import COMMANDS
+from ns3_env.eval.commands.lists import KINDS
 from ns3_env.eval.commands.main import main
-
-
-@pytest.mark.parametrize(
-    ("command", "phrase"), [("train", "--curriculum"), ("eval", "benchmark"), ("export", "onnx")]
-)
-def test_each_command_says_what_it_takes(
-    command: str, phrase: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main([command, "--help"])
-    assert ended.value.code == 0
-    assert phrase in capsys.readouterr().out
 
 
 def test_what_is_passed_on_is_answered_by_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["train"]) == 2
     assert "--config and --curriculum are needed" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("arguments", [[], ["tain"]])
-def test_what_is_no_command_is_answered_with_those_there_are(
-    arguments: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(arguments)
-    assert ended.value.code == 2
-    assert "ns3-env" in capsys.readouterr().err
 
 
 def test_commands_are_named_as_they_were_typed(
@@ -51,11 +29,6 @@ def test_commands_are_named_as_they_were_typed(
         with pytest.raises(SystemExit):
             main(["eval", "--help"])
         assert f"usage: {usage}" in capsys.readouterr().out
-
-
-def test_there_are_nine_commands() -> None:
-    names = "run benchmark leaderboard compare report plot paper speed trace-info"
-    assert list(COMMANDS) == names.split()
 
 
 def test_traces_are_told_of_by_kinds_of_nodes(
@@ -80,3 +53,39 @@ def test_traces_are_told_of_by_kinds_of_nodes(
     assert "3 ranks, 9 nodes, 12 flows, 24,000 B sent" in capsys.readouterr().out
     assert main(["eval", "trace-info", str(tmp_path / "none")]) == 2
     assert "none.0.et: No such file" in capsys.readouterr().err
+
+
+#: A name of each kind.
+KNOWN = {
+    "controllers": "dcqcn",
+    "policies": "fdcc",
+    "suites": "quick",
+    "scenarios": "dumbbell_100g_4to1",
+    "curricula": "incast",
+    "tasks": "Incast",
+    "fields": "qlen",
+    "rewards": "proportional",
+    "actions": "multiplicative_window",
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_list_has_a_line_for_every_name(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = KINDS[kind]()
+    assert KNOWN[kind] in lines
+    assert all(lines.values())
+    assert main(["list", kind]) == 0
+    printed = capsys.readouterr().out
+    assert all(name in printed for name in lines)
+    assert max(map(len, printed.splitlines())) <= 80
+
+
+def test_a_controllers_attributes_have_defaults_and_meanings(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", "controllers", "hpcc"]) == 0
+    assert "Eta" in (printed := capsys.readouterr().out)
+    assert "0.95" in printed
+
+
+def test_an_unknown_controller_is_told_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", "controllers", "hpc"]) == 2
+    assert "unknown controller 'hpc'; the nearest known one is 'hpcc'" in capsys.readouterr().err

@@ -14,7 +14,7 @@ import pytest
 from tests.paths import ROOT
 
 EXAMPLES = {
-    "ppo_sb3": ["--steps", "2048", "--out"],
+    "ppo_sb3": ["--steps", "1024", "--out"],
     "ppo_single_file": ["--steps", "1024", "--tensorboard"],
     "pettingzoo_supersuit": ["--steps", "2048"],
     "torchrl_td3": ["--steps", "400"],
@@ -52,7 +52,7 @@ def ran(name: str, options: list[str], folder: Path) -> str:
 
 def test_learning_offline_ends_with_scores_of_each_dataset_and_learner(tmp_path: Path) -> None:
     pytest.importorskip("minari")
-    printed = ran("offline_rl", ["--episodes", "1", "--updates", "40", "--out", "out"], tmp_path)
+    printed = ran("offline_rl", ["--episodes", "1", "--updates", "10", "--out", "out"], tmp_path)
     sizes = {name: int(n.replace(",", "")) for name, n in re.findall(r"(\w+): (\S+) decisions", printed)}
     assert sizes["mixed"] == sizes["expert"] + sizes["medium"] > 1000
     for learner in ("clone", "td3bc"):

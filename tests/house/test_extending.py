@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import yaml
 
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.benchmark.suite import Suite
@@ -20,7 +19,6 @@ from ns3_env.eval.episodes.entry import Entry, load
 from ns3_env.policies.policy import Policy
 from tests.paths import ROOT
 from tests.samples.files import Refused, dumped
-from tests.samples.runs import checkpoints
 
 PAGE = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
 SCENARIO: dict[str, Any] = {
@@ -113,20 +111,3 @@ def test_what_the_command_line_names_is_imported_and_no_cells_file_names_it(
     error = refused(main, "run", cell, "--trace", "--out", "trace")
     assert f"would run the code of '{mine}'; if you trust it: --allow-imports" in error
     assert not Path("imported").exists()
-
-
-def test_a_checkpoint_joins_by_path(trained: Path, tmp_path: Path) -> None:
-    loaded = load(Entry(name="trained", checkpoint=str(trained)))
-    assert loaded.policy.fields == ("rtt", "qlen", "switch_rate", "last_action")
-    assert loaded.clock is not None
-    cells = played(tmp_path, ["hpcc"], "--checkpoint", f"trained={trained}")
-    assert set(cells) == {"hpcc", "trained"}
-    suite = yaml.safe_load((tmp_path / "out/suite.yaml").read_text())
-    assert suite["controllers"][1]["content"]
-    (newest,) = checkpoints(trained)
-    same = load(Entry(name="trained", checkpoint=str(newest))).policy
-    observed = np.full((2, 4), 0.5, dtype=np.float32)
-    checkpoint_actions, run_actions = (
-        x.predict(observed, deterministic=True)[0] for x in (same, loaded.policy)
-    )
-    assert np.array_equal(checkpoint_actions, run_actions)

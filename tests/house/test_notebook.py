@@ -54,6 +54,7 @@ def said(notebook: Any) -> list[str]:
     return ["".join(output.get("text", "") for output in cell.outputs) for cell in cells]
 
 
+@pytest.mark.slow
 def test_the_first_hours_stored_outputs_are_those_of_today() -> None:
     before, now = said(stored(FIRST_HOUR)), said(execute(FIRST_HOUR))
     assert before[1] == now[1]
@@ -63,19 +64,6 @@ def test_the_first_hours_stored_outputs_are_those_of_today() -> None:
     rows = [[row[0].split() for text in texts for row in ROW.finditer(text)] for texts in (before, now)]
     same = [[row for row in table if row[0] != TRAINED] for table in rows]
     assert same[0] == same[1]
-
-
-def test_the_policys_file_plays_as_its_run_does() -> None:
-    rows = [row[0].split() for text in said(stored(FIRST_HOUR)) for row in ROW.finditer(text)]
-    first, second = (row for row in rows if row[0] == TRAINED)
-    assert first == second
-
-
-def test_a_constant_window_of_one_bdp_bounds_the_queue_and_pauses_nothing() -> None:
-    rows = [row[0].split() for text in said(stored(FIRST_HOUR)) for row in ROW.finditer(text)]
-    ((_, _, _, queue_bytes, _, *_, pauses, _),) = [row for row in rows if row[0] == "constant-window"]
-    assert float(queue_bytes.replace(",", "")) < 4 * 85_800, "four flows, a window of one BDP each"
-    assert pauses == "0"
 
 
 @pytest.mark.parametrize(("name", "pictures"), [(FIRST_HOUR, 3), (THEOREMS, 2)])

@@ -57,6 +57,13 @@ def test_every_public_name_is_there(package: Any) -> None:
     assert [name for name in package.__all__ if getattr(package, name, None) is None] == []
 
 
+def test_names_are_imported_at_their_first_use_and_an_unknown_one_is_an_attribute_error() -> None:
+    script = "import ns3_env, sys; assert not {'torch', 'stable_baselines3', 'pettingzoo'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", script], check=True)
+    with pytest.raises(AttributeError, match="module 'ns3_env' has no attribute 'FlowEnw'"):
+        ns3_env.FlowEnw  # noqa: B018
+
+
 def test_the_pages_code_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "python-api.md").read_text(), re.DOTALL)

@@ -50,12 +50,6 @@ def test_the_api_says_what_docstrings_say(site: Path) -> None:
     assert 'href="ns3_env.simulator.html' in page  # a role of a docstring
 
 
-def test_what_belongs_to_a_lists_item_stays_in_it(site: Path) -> None:
-    steps = (site / "extending.html").read_text("utf-8").split("<ol>")
-    assert len(steps) == 2
-    assert steps[1].split("</ol>")[0].count("<li>") == 4
-
-
 def test_the_notebooks_outputs_are_on_its_page(site: Path) -> None:
     page = (site / "notebooks/first-hour.html").read_text("utf-8")
     assert "keeps its window: 26 decisions" in page

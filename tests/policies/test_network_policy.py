@@ -14,10 +14,9 @@ from ns3_env.config.imports import trust
 from ns3_env.decision import observations
 from ns3_env.envs.background_policy import BackgroundPolicy
 from ns3_env.errors import ConfigError
-from ns3_env.policies.file import PolicyFile, read_policy, write_policy
+from ns3_env.policies.file import PolicyFile, write_policy
 from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.policies.policy import Policy, SlotStates
-from tests.paths import DATA
 from tests.samples.agents import AGENTS, RECURRENT_PPO, trainer
 from tests.samples.policy_files import tiny
 
@@ -97,8 +96,3 @@ def test_weights_too_large_for_an_action_are_one_line(tmp_path: Path) -> None:
     file = played(large, tmp_path / "policy.safetensors")
     with pytest.raises(ConfigError, match="its weights are too large"):
         file.act(np.ones((1, 1, 3), np.float32), np.array([1]))
-
-
-def test_the_file_that_the_simulators_tests_play_is_a_policy_here_too() -> None:
-    path = DATA / "policy.safetensors"
-    assert NetworkPolicy.load(path).fields == read_policy(path).spec.fields

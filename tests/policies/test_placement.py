@@ -22,7 +22,7 @@ from ns3_env.scenario import AGENT, POLICY, Controller, Scenario
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Incast
 from ns3_env.simulator import Simulator
-from tests.samples.files import Refused, dumped
+from tests.samples.files import dumped
 from tests.samples.policy_files import carried_file, lstm_file, mlp_file, rlcc_file
 
 SCENARIO = Scenario(
@@ -117,21 +117,3 @@ def test_what_a_search_found_is_run_from_its_checkpoint(files: tuple[Path, Path]
     write_layout(checkpoint, controller_layout(Controller(name=POLICY)))
     ran = ["run", str(scenario), "--checkpoint", f"found={checkpoint}"]
     assert main([*ran, "--out", str(tmp_path / "run")]) == 0
-
-
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        (["--checkpoint", "mine"], "expected NAME=PATH"),
-        (["--checkpoint", "mine=/nowhere"], "does not exist"),
-        (["--controllers", "hpcc", "--checkpoint", "hpcc=POLICY"], "there is a controller 'hpcc' already"),
-        ([], "name one, or a --checkpoint"),
-    ],
-)
-def test_what_is_no_policy_is_one_line(
-    files: tuple[Path, Path], tmp_path: Path, options: list[str], says: str, refused: Refused
-) -> None:
-    scenario, policy = files
-    arguments = [option.replace("POLICY", str(policy)) for option in options]
-    assert says in refused(main, "run", scenario, "--out", tmp_path / "run", *arguments)
-    assert not (tmp_path / "run").exists()

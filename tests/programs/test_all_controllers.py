@@ -36,11 +36,10 @@ def incast(controller: str, *, clock: Clock = RTT, loss: float = 0.0) -> Scenari
 
 @pytest.mark.parametrize("loss", [0.0, 0.01])
 @pytest.mark.parametrize("controller", [name for name in list_controllers() if name != AGENT])
-def test_a_controller_plays(controller: str, loss: float) -> None:
-    with Simulator() as simulator:
-        results = simulator.play(incast(controller, loss=loss))
-        assert loss > 0 or results["totals"]["unfinished"] == 0
-        json.dumps(results, allow_nan=False)
+def test_a_controller_plays(controller: str, loss: float, simulator: Simulator) -> None:
+    results = simulator.play(incast(controller, loss=loss))
+    assert loss > 0 or results["totals"]["unfinished"] == 0
+    json.dumps(results, allow_nan=False)
 
 
 @pytest.mark.parametrize("clock", [RTT, Synchronous(interval_ns=5000), PerAck()], ids=lambda x: x.name)

@@ -7,6 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from ns3_env.config.yaml import parse
 
 SUITE: dict[str, Any] = parse("""
@@ -25,6 +27,13 @@ scenarios:
       topology: {kind: dumbbell, senders: 2}
       traffic: {kind: incast, size_bytes: 30000, spread_ns: 5000}
 """)
+
+
+def suite_file(folder: Path, **changes: Any) -> Path:
+    """The suite with these changes, as a file."""
+    path = folder / "tiny.yaml"
+    path.write_text(yaml.safe_dump({**SUITE, **changes}))
+    return path
 
 
 def contents(out: Path) -> dict[str, bytes]:

@@ -12,7 +12,7 @@ from tests.paths import DATA
 
 #: Tables of scenarios that Python accepts, and of contents that are no scenarios.
 INSIDE = ("inside the simulator", "no way per packet")
-OTHERS = ("policy header",)
+OTHERS = ("policy header", "suite")
 
 
 def refusals(*names: str) -> list[tuple[dict[str, Any], str]]:

@@ -126,18 +126,6 @@ def test_an_action_is_the_hyperbolic_tangent_of_the_raw_output() -> None:
     assert actor.raw(history).abs().max() > 1
 
 
-def test_twins_judge_history_and_action() -> None:
-    critic = FDCC("LstmPolicy", FakeRdmaVecEnv(1), fields=("last_action",)).critic
-    history, actions = history_of(1, 2, 4), th.tensor([[-1.0], [0.0], [1.0]])
-    one, two = critic(history, actions).unbind(dim=1)
-    assert not th.isclose(one, two).any()
-    for same_history, same_action in ((False, True), (True, False)):
-        histories = history if same_history else history_of(2, 3, 1)
-        others = critic(histories, actions if same_action else actions + 0.5)
-        assert not th.isclose(others[:, 0], one).any()
-        assert not th.isclose(others[:, 1], two).any()
-
-
 def test_targets_begin_as_copies_of_what_they_follow() -> None:
     policy = FDCC("LstmPolicy", FakeRdmaVecEnv(1), FdccConfig(hidden=4)).policy
     for target, follows in ((policy.actor_target, policy.actor), (policy.critic_target, policy.critic)):

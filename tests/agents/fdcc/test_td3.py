@@ -205,14 +205,6 @@ def test_rewards_are_learned_from_less_their_centre_and_logged_as_they_are() -> 
     assert [e["r"] for e in centred.ep_info_buffer] == [e["r"] for e in plain.ep_info_buffer]
 
 
-def test_the_defaults_are_the_configurations() -> None:
-    model = FDCC("LstmPolicy", FakeRdmaVecEnv(1))
-    assert model.config == FdccConfig()
-    assert model.gamma == FdccConfig().gamma_per_rtt
-    assert model.actor.compress
-    assert model.replay_buffer.n_steps == FdccConfig().n_step_return
-
-
 def test_the_actor_decides_alone_once_learning_has_started() -> None:
     quiet = {"random_share": 0.0, "action_noise": 0.0}
     model = learner(learning_starts=20, **quiet)
@@ -222,14 +214,6 @@ def test_the_actor_decides_alone_once_learning_has_started() -> None:
     matches = np.isclose(decided, buffer.actions[:n], atol=1e-6)[:, 0]
     assert not matches[:10].any()
     assert matches[-10:].all()
-
-
-def test_samples_are_drawn_from_all_that_is_stored() -> None:
-    buffer = learner().replay_buffer
-    n = buffer.size()
-    rewards = set(buffer.rewards[:n, 0].tolist())
-    set_random_seed(0)
-    assert set(buffer.sample(20 * n).rewards[:, 0].tolist()) == rewards
 
 
 def test_the_last_action_is_read_once() -> None:

@@ -36,7 +36,7 @@ from ns3_env.scenario import Controller, Scenario
 from tests.paths import ROOT
 from tests.processes import alive, wait_until
 from tests.samples.runs import the_run
-from tests.samples.searches import INCASTS, written
+from tests.samples.searches import written
 
 #: A scenario of a benchmark.
 SCENARIO = {
@@ -173,6 +173,7 @@ def test_what_was_found_is_compared_with_others_by_what_it_was_judged_by(done: D
     assert list(done.run.glob("events.out.tfevents.*"))
 
 
+@pytest.mark.parametrize("done", ["weights", "tuning"], indirect=True)
 def test_one_seed_one_result_whatever_the_number_of_simulators(done: Done, tmp_path: Path) -> None:
     np.random.seed(99)  # noqa: NPY002 other users of NumPy's global generator change nothing
     assert train.main([*written(tmp_path, done.what), "--no-evaluation", "env.simulators=1"]) == 0
@@ -181,7 +182,12 @@ def test_one_seed_one_result_whatever_the_number_of_simulators(done: Done, tmp_p
     assert kept(run) == kept(done.run)
 
 
-@pytest.mark.parametrize("remaining", [[1], [1, 2, 3, 5], None], ids=["start", "amid", "all"])
+@pytest.mark.parametrize(
+    ("done", "remaining"),
+    [("weights", [1, 2, 3, 5]), ("weights", None), ("tuning", [1])],
+    ids=["amid", "all", "start"],
+    indirect=["done"],
+)
 def test_a_run_that_goes_on_is_the_run_that_was_never_stopped(
     done: Done, tmp_path: Path, remaining: Sequence[int] | None
 ) -> None:
@@ -209,43 +215,43 @@ def taken(run: Path) -> int:
 
 
 def test_a_budget_of_decisions_counts_those_of_all_episodes(tmp_path: Path) -> None:
-    once = [*BUDGET, "search.decisions=9000", "search.validation=null"]
+    once = [*BUDGET, "search.decisions=2000", "search.validation=null"]
     assert train.main([*written(tmp_path, "weights"), *once]) == 0
     run = the_run(tmp_path)
-    trials = rows(run)
-    last = trials[-4:]
-    assert taken(run) >= 9000 > taken(run) - sum(int(row["decisions"]) for row in last), "a generation more"
+    last = sum(int(row["decisions"]) for row in rows(run)[-4:])
+    assert taken(run) >= 2000 > taken(run) - last, "a generation more"
     newest = RunFolder(run).latest_checkpoint()
     assert (int(newest[0].name), newest[1]["decisions"]) == (taken(run), taken(run))
-    inputs = read_inputs(run / "config.yaml", run / "curriculum.yaml")
-    planned = plan(inputs, metrics=METRICS_OF_EPISODES)
+    assert int(rows(run)[0]["decisions"]) == decisions_of_the_start(run)
+
+
+def test_a_budget_of_decisions_goes_on_and_needs_a_policy(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole, halves = tmp_path / "whole", tmp_path / "halves"
+    for folder, budget in ((whole, 4000), (halves, 2000)):
+        folder.mkdir()
+        assert train.main([*written(folder, "weights"), *BUDGET, f"search.decisions={budget}"]) == 0
+    whole, halves = the_run(whole), the_run(halves)
+    assert 2000 <= taken(halves) < taken(whole)
+    assert train.main(["--resume", str(halves), "--no-evaluation", "search.decisions=4000"]) == 0
+    assert logs(halves) == logs(whole)
+    assert kept(halves) == kept(whole)
+    (tmp_path / "rule").mkdir()
+    assert train.main([*written(tmp_path / "rule", "attributes"), "search.decisions=9000"]) == 2
+    assert "search.decisions: no policy takes any in a controller" in capsys.readouterr().err
+
+
+def decisions_of_the_start(run: Path) -> int:
+    """Decisions that the first policy takes in the first generation's episodes."""
+    planned = plan(read_inputs(run / "config.yaml", run / "curriculum.yaml"), metrics=METRICS_OF_EPISODES)
     episodes = Episodes(planned.curriculum, planned.config.search, planned.config.seed).of_generation(0)
     assert isinstance(planned.subject, NetworkSubject)
     start = policy_bytes(planned.subject.policy(planned.subject.space.start))
     with Rollouts(lambda number: episodes[number].scenario, fields=["rtt"], seed=1) as rollouts:
         for _ in episodes:
             rollouts.begin(start)
-        decisions = sum(rollouts.next().decisions for _ in episodes)
-    assert int(trials[0]["decisions"]) == decisions
-
-
-def test_a_budget_of_decisions_goes_on_and_needs_a_policy(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    runs = []
-    for name in ("whole", "halves"):
-        (tmp_path / name).mkdir()
-        runs.append([*written(tmp_path / name, "weights"), *BUDGET])
-    assert train.main([*runs[0], "search.decisions=9000"]) == 0
-    assert train.main([*runs[1], "search.decisions=4000"]) == 0
-    whole, halves = the_run(tmp_path / "whole"), the_run(tmp_path / "halves")
-    assert 4000 <= taken(halves) < taken(whole)
-    assert train.main(["--resume", str(halves), "--no-evaluation", "search.decisions=9000"]) == 0
-    assert logs(halves) == logs(whole)
-    assert kept(halves) == kept(whole)
-    (tmp_path / "rule").mkdir()
-    assert train.main([*written(tmp_path / "rule", "attributes"), "search.decisions=9000"]) == 2
-    assert "search.decisions: no policy takes any in a controller" in capsys.readouterr().err
+        return sum(rollouts.next().decisions for _ in episodes)
 
 
 def test_ctrl_c_leaves_a_folder_that_goes_on(tuned: Done, tmp_path: Path) -> None:
@@ -412,79 +418,3 @@ def test_an_lstm_is_searched_as_well(tmp_path: Path) -> None:
     policy = read_policy(RunFolder(the_run(tmp_path)).latest_checkpoint()[0] / "policy.safetensors")
     assert policy.tensors["lstm.weight_hh"].shape == (12, 3)
     assert policy.spec.history == 4
-
-
-#: Overrides of each search, and the error messages.
-MISTAKES = {
-    "weights": {
-        "controller={name: hpcc, parameters: {Eta: {low: 0.5, high: 1}}}": ["'controller'", "both"],
-        "network=null": ["'network'", "none"],
-        "network.fields=[rtt, qeln]": ["network.fields", "'qeln'", "'qlen'"],
-        "network.hidden=[0]": ["network.hidden.0"],
-        "network.hidden=[1000, 1000]": ["weights", "100000"],
-        "network.history=65": ["network: history", "64"],
-        "network.kind=lstm": ["memory"],
-        "network.action={name: exponential_windw}": ["network.action", "exponential_windw"],
-        "network.action={name: exponential_window, alpah: 1}": ["network.action", "alpah"],
-        "network.action={name: absolute_window}": ["network", "absolute_window"],
-        "objective.terms={fct_slowdwn_avg: 1}": ["'fct_slowdwn_avg' is no metric", "'fct_slowdown_avg'"],
-        "objective.terms={duration_ns: 1}": ["'duration_ns' says nothing of better or worse"],
-        "objective.terms={goodput: 0}": ["objective.terms.goodput", "greater than 0"],
-        "objective.baselines=[hpc]": ["objective.baselines", "'hpc'", "'hpcc'"],
-        "objective=null": ["stage 'workload'", "several receivers", "objective.terms"],
-        "search.validation.every=9": ["search", "trials: 13 end before", "at least 37"],
-    },
-    "tuning": {
-        "controller.parameters.WeightWindw={low: 1, high: 2}": [
-            "config.yaml",
-            "'WeightWindw'",
-            "WeightWindow",
-        ],
-        "controller.attributes={Horizn: 3}": ["controller.attributes", "'Horizn'", "'Horizon'"],
-        "controller.parameters.Horizon={low: 0, high: 8, integer: true}": ["Horizon: 0 is refused"],
-        "controller.parameters.Horizon={low: 1, high: 8}": ["Horizon", "integer: true"],
-        "controller.parameters.Pacing={low: 0, high: 1}": ["Pacing", "no number"],
-        "controller.parameters.DelayScale={low: 2, high: 3}": ["DelayScale", "default, 1", "start"],
-        "controller.parameters.DelayScale={low: 2, high: 1}": ["DelayScale", "below high"],
-        "controller.attributes={DelayScale: 1}": ["DelayScale is among the parameters"],
-        "controller.attributes={Solver: Best}": ["controller.attributes", "Solver"],
-        "search.trails=8": ["search: unknown key 'trails'", "'trials'"],
-        "env.fields=[rtt]": ["env: unknown key 'fields'"],
-        "env.reward={name: stagd}": ["stagd"],
-    },
-    "dcqcn": {
-        "controller.name=dcqnc": ["controller.name", "'dcqnc'", "'dcqcn'"],
-        "controller.parameters.IncreaseInterval.unit=us": ["'+300000ns' is no number of the unit 'us'"],
-        "controller.parameters.IncreaseInterval.unit=''": ["'+300000ns' is no number", "give the unit"],
-        "controller.compare={Gian: 1}": ["controller.compare", "'Gian'", "'Gain'"],
-        "kind=train": ["kind", "'search'"],
-        "--algo=td3": ["config.yaml: kind: search", "--algo"],
-    },
-}
-
-
-@pytest.mark.parametrize(
-    ("what", "extra", "words"),
-    [(what, extra, words) for what, cases in MISTAKES.items() for extra, words in cases.items()],
-)
-def test_a_mistake_is_one_line_before_anything_runs(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], what: str, extra: str, words: list[str]
-) -> None:
-    assert train.main([*written(tmp_path, what), extra]) == 2
-    error = capsys.readouterr().err
-    for word in words:
-        assert word in error
-    assert error.count("\n") == 1
-    assert not (tmp_path / "runs").exists(), "nothing half-written"
-
-
-def test_flows_into_several_receivers_cannot_be_judged(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    options = written(tmp_path, "tuning")
-    ends = [{"src": 0, "dst": 1}, {"src": 1, "dst": 0}]
-    flows = json.dumps({"kind": "list", "flows": [{**x, "size_bytes": 10, "start_ns": 0} for x in ends]})
-    text = INCASTS.replace("{kind: incast, size_bytes: 20000000, spread_ns: 10000}", flows)
-    (tmp_path / "curriculum.yaml").write_text(text)
-    assert train.main(options) == 2
-    assert "several receivers" in capsys.readouterr().err

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import base64
 import io
+import itertools
 import json
 import os
 import pickle
@@ -159,8 +160,18 @@ def test_the_payloads_would_work(tmp_path: Path) -> None:
     assert (tmp_path / "third").is_dir()
 
 
-@pytest.mark.parametrize("command", PLAYING)
-@pytest.mark.parametrize("attack", FORGED, ids=lambda attack: attack[0])
+def name_of(value: Any) -> str:
+    """An attack's name; a command, or a command and the file that it reads."""
+    return value if isinstance(value, str) else value[0] if len(value) == 3 else " ".join(value)
+
+
+def on(places: Sequence[Any]) -> list[tuple[Any, Attack]]:
+    """Every attack in the first place, and in the others, which are read alike, two that would run code."""
+    code = [attack for attack in FORGED if attack[0] in ("a pickle", "objects")]
+    return [*((places[0], attack) for attack in FORGED), *itertools.product(places[1:], code)]
+
+
+@pytest.mark.parametrize(("command", "attack"), on(PLAYING), ids=name_of)
 def test_what_takes_the_policys_place_is_refused_and_not_run(
     run: Path, error_of: Callable[[str], str], command: str, attack: Attack
 ) -> None:
@@ -172,13 +183,12 @@ def test_what_takes_the_policys_place_is_refused_and_not_run(
 
 
 @pytest.mark.parametrize(
-    ("command", "file"), [*(("resume", file) for file in IN_PLACE), ("export", "policy.npz")]
+    ("place", "attack"), on([*(("resume", file) for file in IN_PLACE), ("export", "policy.npz")]), ids=name_of
 )
-@pytest.mark.parametrize("attack", FORGED, ids=lambda attack: attack[0])
 def test_what_takes_the_place_of_arrays_is_refused_where_they_are_needed(
-    run: Path, error_of: Callable[[str], str], command: str, file: str, attack: Attack
+    run: Path, error_of: Callable[[str], str], place: tuple[str, str], attack: Attack
 ) -> None:
-    canary = run.parent / "canary"
+    (command, file), canary = place, run.parent / "canary"
     (checkpoint(run) / file).write_bytes(attack[1](Evil(canary)))
     error = error_of(command)
     assert file in error
@@ -190,8 +200,9 @@ def test_what_takes_the_place_of_arrays_is_refused_where_they_are_needed(
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-@pytest.mark.parametrize("file", ["model.zip", "policy.pth", "replay_buffer.pkl"])
-@pytest.mark.parametrize("alone", [True, False])
+@pytest.mark.parametrize(
+    ("file", "alone"), [("model.zip", True), ("policy.pth", False), ("replay_buffer.pkl", False)]
+)
 def test_files_of_pickles_are_refused_by_name(
     run: Path, error_of: Callable[[str], str], command: str, file: str, alone: bool
 ) -> None:
@@ -240,7 +251,7 @@ def cut(share: float, path: Path) -> None:
     path.write_bytes(whole[: int(share * len(whole))])
 
 
-@pytest.mark.parametrize("share", [0.0, 0.3, 0.9])
+@pytest.mark.parametrize("share", [0.0, 0.9])
 @pytest.mark.parametrize(
     ("commands", "file"),
     [
@@ -269,7 +280,7 @@ MEMORIES: list[tuple[Callable[..., Any], str]] = [
 @pytest.mark.parametrize(
     ("key", "change", "words"),
     [
-        *((key, *memory) for key in ("step", "exp_avg", "exp_avg_sq") for memory in MEMORIES),
+        *((key, *memory) for key in ("step", "exp_avg") for memory in MEMORIES),
         ("exp_avg", lambda array: np.float32(0), "'actor.optimizer/0/exp_avg' is float32 (), not"),
     ],
 )

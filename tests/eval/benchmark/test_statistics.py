@@ -33,11 +33,6 @@ def test_interval_covers_the_true_mean_about_as_often_as_it_says() -> None:
     assert 0.87 < covered < 0.97
 
 
-def test_same_values_same_interval() -> None:
-    values = np.array([1.0, 2.0, 4.0, 8.0])
-    assert bootstrap_interval(values) == bootstrap_interval(values)
-
-
 @pytest.mark.parametrize(
     ("values", "interval"),
     [

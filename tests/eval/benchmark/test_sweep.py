@@ -177,30 +177,6 @@ def test_values_of_an_axis(text: str, values: list[Any]) -> None:
     assert parse_axes([text]) == {"a": values}
 
 
-@pytest.mark.parametrize(
-    ("axes", "text"),
-    [
-        (["trafic.load=1"], "trafic.load: 'trafic' is neither a key of a scenario nor a controller"),
-        (["traffic.sise_bytes=1"], "unknown key 'sise_bytes'; the nearest known one is 'size_bytes'"),
-        (["topology.senders=2,-1"], "two.yaml: scenarios.0.scenario, with topology.senders=-1"),
-        (["topology.senders=2,2"], "grid.topology.senders: '2' is there twice"),
-        (["topology.senders=2", "topology.senders=3"], "topology.senders: is there twice"),
-        (["topology.senders"], "is not of the form key=a,b,c"),
-        (["topology.senders=range(2,1)"], "holds no values"),
-        (["topology.senders=range(2,x)"], "expected range(start,stop)"),
-        (["topology.senders=range(0,1e9)"], "there may be at most 10000"),
-        (["topology.senders=["], "not YAML values"),
-        (["traffic.kind.x=1"], "'traffic.kind' holds a value, not keys"),
-        (["seed=1,2"], "--seeds 1-20"),
-        (["fdcc.Eta=1"], "attributes belong to a controller of the simulator"),
-    ],
-)
-def test_what_is_wrong_with_an_axis_is_named(scenario: Path, axes: list[str], text: str) -> None:
-    with pytest.raises(ScenarioError) as error:
-        suite_of(scenario, axes, ["hpcc"])
-    assert text in str(error.value)
-
-
 @pytest.mark.parametrize("text", ["0-10000", "3-1", "1,1", "-1", "one", "1-", str(2**63)])
 def test_seeds_are_a_range_or_a_list(text: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
@@ -208,35 +184,8 @@ def test_seeds_are_a_range_or_a_list(text: str, capsys: pytest.CaptureFixture[st
     assert "argument --seeds: " in capsys.readouterr().err
 
 
-def test_an_unknown_attribute_is_answered_with_the_nearest(
-    scenario: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert sweep(scenario, tmp_path / "out", "hpcc.Etta=0.9,0.95") == 2
-    assert "hpcc has no attribute 'Etta'; the nearest known one is 'Eta'" in capsys.readouterr().err
-    assert not (tmp_path / "out").exists()
-
-
 def test_what_is_neither_suite_nor_scenario_is_answered_with_both(tmp_path: Path) -> None:
     with pytest.raises(ScenarioError, match=r"no such file.*dumbbell_100g_4to1.*suites: clusters, failures"):
         suite_of(Path("quik"), ["topology.senders=2"])
     with pytest.raises(ScenarioError, match=r"none\.yaml: No such file"):
         suite_of(tmp_path / "none.yaml", ["topology.senders=2"])
-
-
-@pytest.mark.parametrize(
-    ("entry", "text"),
-    [
-        ({"grid": 3}, "scenarios.0.grid: expected keys with lists of values, found 3"),
-        ({"grid": {"time_limit_ns": 3}}, "scenarios.0.grid.time_limit_ns: expected a list of values"),
-        ({"grid": {"time_limit_ns": []}}, "scenarios.0.grid.time_limit_ns: there are no values"),
-        (
-            {"name": "{laod}", "grid": {"traffic.load": [1]}},
-            "name: {laod} names no axis of the grid; the nearest known one is 'load'",
-        ),
-    ],
-)
-def test_what_is_wrong_with_a_grid_is_named(tmp_path: Path, entry: dict[str, Any], text: str) -> None:
-    whole = {**entry, "scenario": {**SCENARIO, "traffic": {"kind": "poisson"}}}
-    with pytest.raises(ScenarioError) as error:
-        Suite.load(suite_file(tmp_path, **whole))
-    assert text in str(error.value)

@@ -145,19 +145,14 @@ def test_without_either_end_or_a_way_between_them_there_is_none(
     assert ways({"dcqcn": {1: 2.0}, "oracle": {1: 2.0}}, "rdma") == {}
 
 
-@pytest.mark.parametrize("with_oracle", [False, True])
-def test_reports_have_it_where_both_have_played(
-    with_oracle: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    others = ["oracle"] if with_oracle else []
-    suite = {**SUITE, "scenarios": SUITE["scenarios"][:1], "controllers": ["hpcc", "dcqcn", *others]}
+def test_reports_have_it_where_both_have_played(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    suite = {**SUITE, "scenarios": SUITE["scenarios"][:1], "controllers": ["hpcc", "dcqcn", "oracle"]}
     (tmp_path / "tiny.yaml").write_text(yaml.safe_dump(suite))
     assert main(["benchmark", str(tmp_path / "tiny.yaml"), "--out", str(tmp_path / "out")]) == 0
-    output = capsys.readouterr().out
     text, page = ((tmp_path / "out" / f"report.{kind}").read_text() for kind in ("md", "html"))
-    assert (HEADING in text) == with_oracle
-    assert ("100 % of the way to the oracle" in page) == with_oracle
-    assert ("way" in output) == with_oracle
+    assert HEADING in text
+    assert "100 % of the way to the oracle" in page
+    assert "way" in capsys.readouterr().out
 
 
 def test_a_comparison_has_it_in_its_table_and_its_json(

@@ -14,7 +14,6 @@ from ns3_env.eval.comparisons.learning_curves import draw_learning, read_curve
 from ns3_env.eval.comparisons.policy_map import Axis, act_steadily, steady
 from ns3_env.policies.file import write_policy
 from ns3_env.policies.native_policy import NetworkPolicy
-from tests.samples.files import Refused
 from tests.samples.policy_files import tiny
 
 
@@ -50,21 +49,6 @@ def test_the_command_draws_a_panel_for_each_value(tmp_path: Path, capsys: pytest
     assert main(["plot", "policy", *text]) == 0
     assert out.read_bytes().startswith(b"\x89PNG")
     assert capsys.readouterr().out.strip() == str(out)
-
-
-@pytest.mark.parametrize("arguments", [["--panel", "foo=1"], ["foo=1"], ["--x", "foo=0..1"]])
-def test_a_field_that_there_is_not_is_a_line(arguments: list[str], tmp_path: Path, refused: Refused) -> None:
-    write_policy(tmp_path / "policy.safetensors", tiny())
-    out = tmp_path / "map.png"
-    message = refused(main, "plot", "policy", tmp_path / "policy.safetensors", "--out", out, *arguments)
-    assert message.startswith("error: unknown observation field 'foo'; the nearest known one is ")
-    assert not out.exists()
-
-
-@pytest.mark.parametrize("wrong", ["qlen", "qlen=1..0", "qlen=a..b", "qlen=1"])
-def test_an_axis_says_what_it_expects(wrong: str) -> None:
-    with pytest.raises(ConfigError, match=r"expected FIELD=LOW\.\.HIGH, e.g. qlen=0\.\.2"):
-        Axis.parse(wrong)
 
 
 def test_orders_of_magnitude_are_drawn_where_there_are_some() -> None:

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A leaderboard's rows, its table, its Parquet and its figures."""
+"""The leaderboard: statistics of scores, tables and figures."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas
@@ -11,11 +14,34 @@ import pytest
 
 from ns3_env.errors import ConfigError
 from ns3_env.eval.leaderboard.board import Leaderboard, leaderboard
-from ns3_env.eval.leaderboard.figures import LearningCurve, draw_improvement, draw_learning, draw_means
+from ns3_env.eval.leaderboard.figures import (
+    LearningCurve,
+    draw_improvement,
+    draw_learning,
+    draw_means,
+    learning_curves,
+)
+from ns3_env.eval.leaderboard.scores import Scores, scores_of
+from ns3_env.eval.leaderboard.statistics import interquartile_mean, probability_of_improvement
 from ns3_env.eval.leaderboard.table import frame_of, markdown
 from ns3_env.eval.output.files import save
 from ns3_env.eval.output.table import write_parquet
-from tests.eval.leaderboard.frames import frame
+
+#: Scores by task, run and test seed.
+ByTask = Mapping[str, Sequence[Sequence[float]]]
+
+
+def frame(entries: Mapping[str, ByTask]) -> pandas.DataFrame:
+    """A row for each test."""
+    rows: list[dict[str, Any]] = [
+        {"entry": entry, "run": run, "task": task, "test_seed": seed, "score": score}
+        for entry, tasks in entries.items()
+        for task, runs in tasks.items()
+        for run, tests in enumerate(runs)
+        for seed, score in enumerate(tests)
+    ]
+    return pandas.DataFrame(rows)
+
 
 SCORES = {
     "hpcc": {"in|cast": [[-0.4, 0.4]], "fat tree": [[1.0, -1.0]]},
@@ -97,3 +123,159 @@ def test_a_board_of_several_objectives_has_a_mean_of_each() -> None:
     table = markdown(leaderboard(pandas.DataFrame(rows), "dcqcn")).splitlines()
     assert "| slowdown (2) | max-min fairness (1) | IQM |" in table[0]
     assert "| 10 | 30 | 80 | 20 | 80 |" in table[2]
+
+
+def of(*tasks: list[list[float]], generalist: bool = False) -> Scores:
+    """Scores by task, run and test seed."""
+    by_task = {f"task{i}": np.array(runs, dtype=np.float64) for i, runs in enumerate(tasks)}
+    return Scores("entry", by_task, generalist)
+
+
+def runs(*scores: float) -> list[list[float]]:
+    """One test each."""
+    return [[score] for score in scores]
+
+
+def test_the_interquartile_mean_leaves_out_a_quarter_at_either_end_of_runs_and_tasks_together() -> None:
+    # 0 1 | 2 3 4 5 | 6 1000
+    assert interquartile_mean(of(runs(6, 0, 3, 4), runs(1000, 1, 2, 5))).value == 3.5
+
+
+def test_a_run_counts_by_its_mean_over_test_seeds() -> None:
+    few = of([[0.0, 2.0], [10.0, 14.0]])
+    assert few.of_runs.tolist() == [[1.0], [12.0]]
+    assert few.of_tasks == {"task0": 6.5}
+
+
+def test_an_improvement_is_the_share_of_pairs_and_ties_are_half_of_one() -> None:
+    # Task 0: 2 beats 1, ties with 2; 3 beats both: 3.5 of 4. Task 1: one of two.
+    one, other = of(runs(2, 3), runs(5, 0)), of(runs(1, 2), runs(4, 4))
+    assert probability_of_improvement(one, other).value == (3.5 / 4 + 0.5) / 2
+    assert probability_of_improvement(other, one).value == 1 - (3.5 / 4 + 0.5) / 2
+    assert probability_of_improvement(one, one).value == 0.5
+
+
+def test_numbers_are_those_of_rliable() -> None:
+    """rliable 1.2.0 on the same scores, with 9999 resamples."""
+    random = np.random.default_rng(0)
+    one, other = (Scores(x, _by_task(random.normal(mean, 10, (10, 6)))) for x, mean in (("a", 50), ("b", 45)))
+    estimate = interquartile_mean(one)
+    assert estimate.value == pytest.approx(50.59748168)
+    assert (estimate.low, estimate.high) == pytest.approx((48.23, 53.10), abs=0.15)
+    improved = probability_of_improvement(one, other)
+    assert improved.value == pytest.approx(0.60166667)
+    assert (improved.low, improved.high) == pytest.approx((0.497, 0.702), abs=0.01)
+
+
+def _by_task(of_runs: np.ndarray) -> dict[str, np.ndarray]:
+    return {f"task{i}": column[:, None] for i, column in enumerate(of_runs.T)}
+
+
+def test_intervals_cover_the_true_value_about_as_often_as_they_say() -> None:
+    random = np.random.default_rng(1)
+    means = [interquartile_mean(Scores("a", _by_task(random.normal(50, 10, (10, 4))))) for _ in range(80)]
+    assert 0.86 < np.mean([x.low <= 50 <= x.high for x in means]) < 0.99
+
+
+def test_a_resample_has_every_task() -> None:
+    """Runs of a task are equal: the mean would change only if a task were drawn instead of another."""
+    mean = interquartile_mean(of(runs(0, 0, 0), runs(50, 50, 50), runs(100, 100, 100)))
+    assert (mean.low, mean.high) == (mean.value, mean.value)
+
+
+def test_a_generalists_run_is_drawn_with_its_scores_in_all_tasks() -> None:
+    """Runs that are good or bad in every task vary more than separate runs for each task would."""
+    tasks = [runs(0, 10, 20, 30, 40, 50) for _ in range(8)]
+    apart, whole = interquartile_mean(of(*tasks)), interquartile_mean(of(*tasks, generalist=True))
+    assert apart.value == whole.value
+    assert whole.high - whole.low > 2 * (apart.high - apart.low)
+
+
+def test_the_interval_of_one_run_is_of_test_seeds_and_of_one_test_there_is_none() -> None:
+    rule, short = interquartile_mean(of([[1.0, 2.0, 3.0, 9.0]])), interquartile_mean(of([[5.0]]))
+    assert rule.covers == "test seeds"
+    assert rule.low < rule.value < rule.high
+    assert interquartile_mean(of([[1.0, 2.0], [3.0, 4.0]])).covers == "runs"
+    assert short.covers is None
+    assert math.isnan(short.low)
+    assert math.isnan(short.high)
+
+
+def test_two_rules_are_compared_on_the_same_test_seeds() -> None:
+    """Tests differ by 100, the controllers on each of them by 1: every resample has the same winner."""
+    better, worse = of([[101.0, 1.0, 201.0]]), of([[100.0, 0.0, 200.0]])
+    estimate = probability_of_improvement(better, worse)
+    assert (estimate.value, estimate.low, estimate.high, estimate.covers) == (1.0, 1.0, 1.0, "test seeds")
+
+
+def test_runs_of_two_entries_are_drawn_apart() -> None:
+    """Two entries with equal scores: resamples differ, as runs are drawn separately for each entry."""
+    estimate = probability_of_improvement(of(runs(0, 1, 2, 3)), of(runs(0, 1, 2, 3)))
+    assert estimate.value == 0.5
+    assert estimate.low < 0.4 < 0.6 < estimate.high
+
+
+def test_a_rule_beside_runs_stays_as_it_is() -> None:
+    estimate = probability_of_improvement(of(runs(1, 3, 5, 7)), of([[2.0, 3.0]]))
+    assert (estimate.value, estimate.covers) == (0.75, "runs")
+    assert estimate.low < 0.75
+
+
+def test_same_scores_same_intervals() -> None:
+    scores = Scores("a", _by_task(np.random.default_rng(2).normal(50, 10, (10, 3))))
+    assert interquartile_mean(scores) == interquartile_mean(scores)
+
+
+def test_a_frame_is_read_whatever_its_rows_order() -> None:
+    rows = frame(
+        {"a": {"x": [[1.0, 2.0], [3.0, 4.0]], "y": [[5.0], [6.0]]}, "b": {"x": [[0, 0]], "y": [[7]]}}
+    )
+    scores = scores_of(rows.sample(frac=1, random_state=3), generalists=["a"])
+    assert scores["a"].by_task["x"].tolist() == [[1.0, 2.0], [3.0, 4.0]]
+    assert scores["a"].by_task["y"].tolist() == [[5.0], [6.0]]
+    assert (scores["a"].generalist, scores["b"].generalist, scores["b"].runs) == (True, False, 1)
+
+
+WHOLE = {"a": {"x": [[1.0, 2.0], [3.0, 4.0]]}, "b": {"x": [[0.0, 0.0]]}}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda f: f.drop(columns="test_seed"), "lacks test_seed"),
+        (lambda f: f[:0], "no rows"),
+        (lambda f: f[1:], "a: task x, run 0, test seed 0 has no finite score"),
+        (lambda f: f[:-1], "b: task x, run 0, test seed 1 has no finite score"),
+        (lambda f: f.assign(score=f["score"].replace(4.0, math.inf)), "run 1, test seed 1 has no finite"),
+        (lambda f: pandas.concat([f, f[:1]]), "a: task x, run 0, test seed 0 is there twice"),
+        (lambda f: pandas.concat([f, f[:4].assign(task="y")]), "b: has no score in task y"),
+        (lambda f: pandas.concat([f, f[f["run"] == 0].assign(task="y")]), "a: each task needs as many runs"),
+    ],
+)
+def test_a_frame_that_compares_unlike_things_is_refused(change: object, message: str) -> None:
+    assert callable(change)
+    with pytest.raises(ConfigError, match=message):
+        scores_of(change(frame(WHOLE)))
+
+
+def test_a_generalist_that_has_no_scores_is_named() -> None:
+    with pytest.raises(ConfigError, match="generalists: 'c'"):
+        scores_of(frame(WHOLE), generalists=["c"])
+
+
+def test_learning_curves_are_means_of_runs_where_all_were_judged() -> None:
+    rows = [
+        ("a", 0, 0, 0.0),
+        ("a", 0, 100, 10.0),
+        ("a", 1, 50, 20.0),
+        ("a", 1, 100, 20.0),
+        ("a", 1, 100, 40.0),
+    ]
+    rows += [("b", 0, 0, 1.0), ("b", 0, 10, 1.0)]
+    both = pandas.DataFrame(rows, columns=["entry", "run", "decisions", "score"])
+    curve, other = learning_curves(both)
+    assert (curve.decisions[0], curve.decisions[-1]) == (50, 100)
+    assert (curve.score[0], curve.score[-1]) == pytest.approx(((5 + 20) / 2, (10 + 30) / 2))
+    assert curve.interval is not None
+    assert (curve.interval[0][-1], curve.interval[1][-1]) == pytest.approx((10, 30))  # of two: both ends
+    assert (other.entry, other.runs, other.interval) == ("b", 1, None)

@@ -235,7 +235,7 @@ def test_a_page_gets_the_tables_between_its_lines(done: Path, tmp_path: Path, re
     assert page.read_text() == "nothing\n"
 
 
-def test_checkpoints_of_runs_become_learning_curves(tmp_path: Path, refused: Refused) -> None:
+def test_checkpoints_of_runs_become_learning_curves(tmp_path: Path) -> None:
     for number in (1, 2):
         run = tmp_path / "mine" / f"run-{number}"
         run.mkdir(parents=True)
@@ -263,8 +263,6 @@ def test_checkpoints_of_runs_become_learning_curves(tmp_path: Path, refused: Ref
     assert main(["report", str(out), "--page", str(page)]) == 0
     assert "(images/leaderboard-RDMA-learning.png)" in page.read_text()
     assert (tmp_path / "images" / "leaderboard-RDMA-learning.png").is_file()
-    message = refused(main, "leaderboard", *arguments, "--learning", "--entries", "hpcc")
-    assert "--learning: none of --entries is a run's folder" in message
 
 
 def of_policy(policy: PolicyFile) -> Callable[[Path], None]:
@@ -284,20 +282,6 @@ def test_an_entry_that_lacks_a_cell_has_no_score_in_the_task(done: Path, tmp_pat
     scores = pandas.read_parquet(out / "scores.parquet")
     assert set(scores[scores["entry"] == "hpcc"]["task"]) == {"Shallow", "Layer2"}
     assert "‡" in (out / "leaderboard.md").read_text()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "line"),
-    [
-        (["Incst"], "there is no task 'Incst'"),
-        (["Incast", "--entries", "hpc"], "no rule, no released policy and no path"),
-        (["Incast", "--entries", "cubic"], "cubic can play none of Incast"),
-        (["Incast", "--entries", "hpcc", "hpcc"], "'hpcc' is there twice"),
-        (["ns3_env.tasks.networks:log_uniform"], "is no task: put @ns3_env.tasks.declare(NAME) over it"),
-    ],
-)
-def test_a_mistake_is_a_line(arguments: list[str], line: str, refused: Refused) -> None:
-    assert line in refused(main, "leaderboard", *arguments)
 
 
 def test_benchmark_with_tasks_is_leaderboard_with_a_warning(capsys: pytest.CaptureFixture[str]) -> None:

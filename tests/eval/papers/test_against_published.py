@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Random networks for both simulators, and the comparison with the published one's results."""
+"""Networks for the published simulator: drawn ones, those of a run, and comparisons with its results."""
 
 from __future__ import annotations
 
+import csv
 import json
 import subprocess
 from collections import Counter
@@ -165,22 +166,6 @@ def test_a_row_that_is_none_is_named(
     assert f"dcqcn.fct.txt:1: {fault}" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("arguments", "fault"),
-    [
-        (("--random", "2"), "--random: name the folder where the networks go"),
-        (("--run", "{}"), "--run: name the folder"),
-        (("{}/none",), "no network there"),
-        (("{}/a b", "--random", "1"), "cannot read paths with spaces"),
-    ],
-)
-def test_mistakes_are_named(
-    arguments: tuple[str, ...], fault: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["compare", "published", *(x.format(tmp_path) for x in arguments)]) == 2
-    assert fault in capsys.readouterr().err
-
-
 def test_the_other_preset_shows_what_accidents_are_worth(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -189,3 +174,76 @@ def test_the_other_preset_shows_what_accidents_are_worth(
     assert "+0.00 +0.00" in capsys.readouterr().out
     assert main(["compare", "published", str(folder), "--preset", "default"]) == 0
     assert "+0.00 +0.00" not in capsys.readouterr().out
+
+
+#: Rings that cross two spines, in chunks, with computations between: flows wait, share links, and are marked.
+JOB = {
+    "preset": "published",
+    "time_limit_ns": "200ms",
+    "topology": {
+        "kind": "leaf_spine",
+        "leaves": 2,
+        "spines": 2,
+        "hosts_per_leaf": 4,
+        "uplink_bps": "100Gbps",
+    },
+    "traffic": {
+        "kind": "jobs",
+        "algorithm": "ring_all_reduce",
+        "jobs": 2,
+        "ranks_each": 4,
+        "size_bytes": "4MB",
+        "chunk_bytes": "400kB",
+        "iterations": 2,
+        "compute_ns": "20us",
+        "compute_spread_ns": "3us",
+    },
+}
+
+
+def played(tmp_path: Path, controller: str, *overrides: str) -> Path:
+    """A run's folder."""
+    file = tmp_path / "job.yaml"
+    file.write_text(yaml.safe_dump(JOB))
+    out = tmp_path / "run"
+    assert main(["run", str(file), "--controllers", controller, "--out", str(out), *overrides]) == 0
+    return out / controller
+
+
+@pytest.mark.parametrize("controller", ["dcqcn", "hpcc", "timely", "dctcp"])
+def test_a_jobs_flows_replay_to_the_nanosecond_without_their_waits(tmp_path: Path, controller: str) -> None:
+    run, networks = played(tmp_path, controller), tmp_path / "networks"
+    assert main(["compare", "published", str(networks), "--run", str(run)]) == 0
+    replay = Scenario.load(networks / f"run-{controller}" / "scenario.yaml").under(controller)
+    with Simulator() as simulator:
+        flows = simulator.play(replay)["flows"]
+    columns = ("src", "dst", "size_bytes", "start_ns", "fct_ns", "standalone_ns")
+    with (run / "flows.csv").open(newline="") as lines:
+        had = sorted(tuple(float(row[name]) for name in columns) for row in csv.DictReader(lines))
+    has = sorted(zip(*(map(float, flows[name]) for name in columns), strict=True))
+    assert has == had
+    assert max(fct / alone for *_, fct, alone in has) > 1.2  # they did share links
+
+
+@pytest.mark.parametrize(
+    ("controller", "override", "fault"),
+    [
+        ("dcqcn", "preset=default", "timing: exact"),
+        ("dcqcn", "payload_bytes=500", "payload_bytes: 500"),
+        ("dcqcn", "min_rate_bps=2e9", "min_rate_bps: 2000000000.0"),
+        ("dcqcn", "dcqcn.Gain=0.5", "dcqcn.Gain: 0.5"),
+        ("swift", "seed=1", "controllers: swift (it has dcqcn, hpcc, timely, dctcp, one in a run)"),
+        ("dcqcn", "time_limit_ns=100us", "flows did not end"),
+        ("dcqcn", "switch.buffer_bytes=3MB", "buffers of whole MiB"),
+    ],
+)
+def test_what_the_published_simulator_has_not_is_refused_by_name(
+    tmp_path: Path, controller: str, override: str, fault: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = played(tmp_path, controller, override)
+    capsys.readouterr()
+    assert main(["compare", "published", str(tmp_path / "networks"), "--run", str(run)]) == 2
+    output = capsys.readouterr().err
+    assert str(run) in output
+    assert fault in output
+    assert not (tmp_path / "networks").exists()

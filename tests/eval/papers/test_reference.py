@@ -15,9 +15,7 @@ import pytest
 from ns3_env.eval.papers.published import published_scenarios
 from ns3_env.eval.papers.published.published_scenarios import (
     CONTROLLERS,
-    SCENARIO_FOLDER,
     SCENARIOS,
-    Bars,
     Comparison,
     bars_of,
     compare,
@@ -44,22 +42,6 @@ def test_every_flow_completes_at_the_published_nanosecond(
     """Stricter than the tolerances: ties, wake-ups and ECN's random numbers also are the published ones."""
     assert compared[name, controller].max_abs_dev == 0
     assert compared[name, controller].misses(bars_of(name, controller)) == []
-
-
-def test_bars_are_those_of_the_reference_page() -> None:
-    special = {("dumbbell_1g_4to1", "timely"): Bars(0.12, 0.05)}
-    special |= {(f"dumbbell_{rate}_4to1", "dctcp"): Bars(per_flow=0.001) for rate in ("1g", "100g")}
-    assert {pair: bars_of(*pair) for pair in PAIRS} == dict.fromkeys(PAIRS, Bars(0.02, 0.05)) | special
-
-
-@pytest.mark.parametrize("name", SCENARIOS)
-def test_flows_keep_the_order_of_the_file(name: str) -> None:
-    """Flows that start together are served in that order, so it moves completion times."""
-    sent = Scenario.load(SCENARIO_FOLDER / f"{name}.yaml").to_simulator_json()["flows"]
-    with (SCENARIO_FOLDER / f"{name}.csv").open(encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    for column in ("src", "dst", "size_bytes", "start_ns"):
-        assert sent[column] == [int(row[column]) for row in rows]
 
 
 def test_a_flow_too_late_misses_its_bar() -> None:
