@@ -62,7 +62,7 @@ def find_source(path: Path) -> Source:
         refuse_pickles(folder)
     if file is None:
         raise ConfigError(
-            f"{folder or path}: has no {POLICY_FILE}: its agent does not say how it becomes one"
+            f"{folder or path}: has no {POLICY_FILE}: its agent does not define how to write one"
         )
     policy, player = read_policy(file), NetworkPolicy.load(file)
     networks = None if folder is None else _networks(folder)
