@@ -136,9 +136,7 @@ class ActionMap:
     def __call__(
         self, actions: NDArray[np.float64], records: NDArray[np.float64], *, infinite: bool = False
     ) -> NDArray[np.float64]: ...
-    def nearest(
-        self, applied: NDArray[np.float64], records: NDArray[np.float64]
-    ) -> NDArray[np.float64]: ...
+    def nearest(self, applied: NDArray[np.float64], records: NDArray[np.float64]) -> NDArray[np.float64]: ...
 
 #: Attribute of "agent" that requests a field, by the field's name; other fields are always reported.
 REQUESTS: dict[str, str]

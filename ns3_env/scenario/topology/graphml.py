@@ -21,9 +21,9 @@ _OF_EDGES = {"rate_bps": "rate", "LinkSpeedRaw": "rate", "delay_ns": "delay"}
 
 
 class GraphmlTopology(MapTopology):
-    """The graph of a GraphML file: nodes are switches with hosts, or what their ``kind`` (``type``) says.
+    """The graph of a GraphML file: nodes are switches with hosts, or of their ``kind`` (``type``).
 
-    If it is ``host`` for a node, the nodes are all there are: the others are switches, and no host is added.
+    If it is ``host`` for a node, the file has all nodes: the rest are switches, and no host is added.
     Edges have ``rate_bps`` or the Topology Zoo's ``LinkSpeedRaw`` (bit/s), and ``delay_ns``, or else the
     delay between their nodes' ``Latitude`` and ``Longitude``.
     """

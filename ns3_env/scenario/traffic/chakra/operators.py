@@ -75,14 +75,14 @@ def is_free(name: str, schema: str) -> bool:
 
 
 def count_operations(name: str, inputs: Sequence[Any], outputs: Sequence[Any]) -> int:
-    """Operations of an operator: those of products of matrices, convolutions and attention; of others 0.
+    """Operations of an operator: those of products of matrices, convolutions and attention; otherwise 0.
 
     A product of m x k and k x n matrices has 2 m k n; attention two products forward. The forward part of a
-    convolution has 2 times an output's elements times a filter's, its backward part twice as many.
+    convolution has 2 times an output's elements times a filter's, its backward part twice that.
 
     Args:
         name: name of the operator.
-        inputs: shape of each input, [] of what is no tensor.
+        inputs: shape of each input, [] if it is no tensor.
         outputs: shape of each output.
     """
     ins, outs = list(map(_shape, inputs)), list(map(_shape, outputs))
@@ -101,7 +101,7 @@ def count_operations(name: str, inputs: Sequence[Any], outputs: Sequence[Any]) -
 
 
 def _shape(value: Any) -> list[int]:
-    """A shape, [] of what is none."""
+    """A shape, [] of anything else."""
     return value if isinstance(value, list) and all(type(x) is int for x in value) else []
 
 
