@@ -87,7 +87,7 @@ def _networks(folder: Path) -> Evaluator | None:
 
 
 def _has_scenario(run: RunFolder) -> bool:
-    """Returns whether it is a run of an agent that learns; a search's stages are others' flows."""
+    """Returns whether it is a run of an agent that learns; a search's stages have other flows."""
     return (run.path / "config.yaml").exists() and run.read()[0].get("kind", "train") == "train"
 
 

@@ -44,7 +44,7 @@ class Edge(NamedTuple):
 
 
 class MapTopology(FileTopology):
-    """A network whose file has nodes by name, and edges: switches with hosts, or hosts where it says so.
+    """A network whose file has nodes by name, and edges: switches with hosts, or hosts if it specifies them.
 
     Hosts come first, in the order of the file, switch by switch, then the switches. Parallel edges are one
     link with their rates together. A link without a delay has that of light in a fibre between the places

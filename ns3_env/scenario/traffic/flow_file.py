@@ -260,7 +260,7 @@ class FlowFile(FlowsInFile):
         return False
 
     def _take_flow(self, line: int, texts: dict[str, str]) -> None:
-        """Takes a row by its columns' names."""
+        """Reads a row by its columns' names."""
         controller, after = texts.pop("controller", ""), texts.pop("after", "")
         name, number = texts.pop("name", ""), texts.pop("id", "")
         start = next(key for key in texts if key.startswith("start_"))

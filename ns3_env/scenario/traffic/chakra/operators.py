@@ -39,7 +39,7 @@ _BYTES = {
     **dict.fromkeys(("Long", "Double", "ComplexFloat"), 8),
     "ComplexDouble": 16,
 }
-#: Return a view of an argument, as the schema says ("Tensor(a)"; "(a!)" is written to).
+#: Return a view of an argument, as in the schema ("Tensor(a)"; "(a!)" is written to).
 _VIEW = re.compile(r"->.*\(a\)")
 _ALLOCATION = re.compile(r"aten::(empty|new_empty|resize_|set_|item|_local_scalar_dense|record_stream)")
 
@@ -50,7 +50,7 @@ def letters(name: object) -> str:
 
 
 def collective_type(name: object, where: str, also: Sequence[str] = ()) -> int:
-    """The schema's ``comm_type`` of a collective. Raises WireError: ``where``, and what may stand there."""
+    """The schema's ``comm_type`` of a collective. Raises WireError: ``where``, and the allowed values."""
     kind = _KIND_OF.get(letters(name))
     if kind is None:
         raise WireError(
@@ -60,7 +60,7 @@ def collective_type(name: object, where: str, also: Sequence[str] = ()) -> int:
 
 
 def element_bytes(dtype: object, where: str) -> int:
-    """Bytes of an element of this type. Raises WireError: ``where``, and what may stand there."""
+    """Bytes of an element of this type. Raises WireError: ``where``, and the allowed values."""
     name = str(dtype)
     each = _BYTES.get(name, 1 if name.startswith(("Float8", "Q")) else 0)
     if not each:
