@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Clones MPCC on a task: records it, fits a network, plays that inside the simulator.
+"""Clones MPCC on a task: records it, fits a network, runs that inside the simulator.
 
     python examples/behaviour_cloning.py --task LongShort --episodes 16 --out runs/clone
 
-The dataset (Minari's, ``pip install 'ns3-env[minari]'``) holds training scenarios; the table is of the task's
-test scenarios. MPCC sees every hop and decides with each ACK; its clone sees what the task observes.
+The dataset (Minari's, ``pip install 'ns3-env[minari]'``) has training scenarios; the table is of the task's
+test scenarios. MPCC sees every hop and decides with each ACK; its clone sees the task's fields.
 """
 
 from __future__ import annotations

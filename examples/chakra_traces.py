@@ -5,7 +5,7 @@ python examples/chakra_traces.py data_parallel dp --ranks 8       writes dp.0.et
 python examples/chakra_traces.py tensor_parallel tp --ranks 8
 python examples/chakra_traces.py mixture_of_experts moe --ranks 8
 
-They play as traffic: {kind: chakra, file: dp}.
+They are used as traffic: {kind: chakra, file: dp}.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
     python export.py runs/NAME --format onnx --out policy.onnx
     python examples/deploy_onnx.py policy.onnx
 
-Neither PyTorch nor ns-3 nor this package is needed where it runs: the file specifies its telemetry, how
+Neither PyTorch nor ns-3 nor this package is needed to run it: the file specifies its telemetry, how
 long it remembers, and what its action means.
 """
 

@@ -5,8 +5,8 @@
 
 ``FlowParallelEnv`` has an agent per flow. SuperSuit's ``black_death_v3`` keeps rows for all of them all the
 time: a flow that has not started or has ended observes zeros and earns nothing. It also hides who ended: it
-tells the ends of whole episodes only. ``Flows`` puts both right from infos' "due", in the words
-that ``ns3_env.envs.sb3_buffers`` understands; a learner of one's own drops rows where ``mask.outcomes()`` is
+reports only the ends of whole episodes. ``Flows`` puts both right from infos' "due", in the words
+that ``ns3_env.envs.sb3_buffers`` understands; a custom learner drops rows where ``mask.outcomes()`` is
 False.
 """
 

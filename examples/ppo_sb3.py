@@ -3,8 +3,8 @@
 
     python examples/ppo_sb3.py --steps 40000 --out runs/ppo-example
 
-Learns on a 4-to-1 incast, evaluates before and after, saves the algorithm (``ppo.zip``, to go on with) and
-the policy (``policy.safetensors``), and plays the policy inside the simulator on an unseen 8-to-1 incast.
+Learns on a 4-to-1 incast, evaluates before and after, saves the algorithm (``ppo.zip``, to continue from) and
+the policy (``policy.safetensors``), and runs the policy inside the simulator on an unseen 8-to-1 incast.
 """
 
 from __future__ import annotations

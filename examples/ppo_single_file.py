@@ -5,10 +5,10 @@
     python examples/ppo_single_file.py --steps 50000 --tensorboard runs/ppo-single-file
     python examples/ppo_single_file.py --steps 50000 --out mine.safetensors
 
-Each environment is an incast with one controlled flow; the others are under HPCC. The vector environment
+Each environment is an incast with one controlled flow; the rest are under HPCC. The vector environment
 resets in the step that ends an episode (Gymnasium's SAME_STEP), so each row of each step is a decision:
 nothing needs a mask. A flow's return is minus its slowdown, and one that is cut has paid for what is left of
-it: after either end nothing is worth anything. Decisions take different times: discounts count in base RTTs.
+it: after either end nothing is worth anything. Decisions last different times: discounts count in base RTTs.
 """
 
 from __future__ import annotations

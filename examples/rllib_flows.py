@@ -4,7 +4,7 @@
     python examples/rllib_flows.py --algorithm ppo --iterations 40 --out runs/rllib-ppo
     python examples/rllib_flows.py --algorithm sac --iterations 100 --ray auto --runners 8
 
-Learns on a 4-to-1 incast; writes the policy (``policy.safetensors``), which plays inside the simulator and
+Learns on a 4-to-1 incast; writes the policy (``policy.safetensors``), which runs inside the simulator and
 joins a benchmark: ``python -m eval benchmark quick --out runs/q --checkpoint mine=FILE``. With
 ``--runners`` that many actors collect experience, on whatever nodes the cluster has.
 """

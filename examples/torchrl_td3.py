@@ -3,8 +3,8 @@
 
     python examples/torchrl_td3.py --steps 20000
 
-The environment is an incast with one controlled flow, the others are under HPCC. Each step is a decision of
-that flow, whenever its clock says so: nothing needs a mask. Its return is minus its slowdown; one that is cut
+The environment is an incast with one controlled flow, the rest are under HPCC. Each step is a decision of
+that flow, whenever its clock is due: nothing needs a mask. Its return is minus its slowdown; one that is cut
 has paid for what is left. The discount is per base RTT, by the key that TorchRL has for steps of n.
 """
 

@@ -42,15 +42,15 @@ class Spared(Strict):
     """Settings of a policy's file that exempt flows or packets from control (docs/policy-format.md)."""
 
     decides_from_bdps: Bdps = Field(
-        default=0.0, ge=0, description="flows of at most so many BDPs leave at line rate, and never decide"
+        default=0.0, ge=0, description="flows up to this number of BDPs leave at line rate, and never decide"
     )
     telemetry_from_bdps: Bdps = Field(
-        default=0.0, ge=0, description="flows of at most so many BDPs carry no telemetry, and see none"
+        default=0.0, ge=0, description="flows up to this number of BDPs carry no telemetry, and see none"
     )
     telemetry_every_rtts: Rtts = Field(
         default=0.0,
         ge=0,
-        description="only packets so many base RTTs after the last that did carry any; 0: all",
+        description="minimum base RTTs between two packets of a flow that carry any; 0: all carry it",
     )
 
     @property
@@ -121,7 +121,7 @@ class EnvConfig(Spared):
     prefetch: Processes = Field(
         default=4,
         ge=1,
-        description="of placement simulator: episodes played ahead, under the policy as it was then; "
+        description="of placement simulator: episodes run ahead, under the policy as it was then; "
         "more simulators are of no use",
     )
     ray: RayAddress = None
@@ -138,7 +138,7 @@ class EnvConfig(Spared):
     telemetry_bytes: TelemetryBytes | None = Field(
         default=None,
         ge=0,
-        description="of a packet on the wire, unless the scenario says it; none: what the fields cost",
+        description="of a packet on the wire, unless the scenario specifies it; none: the fields' cost",
     )
 
     @field_validator("fields")

@@ -22,7 +22,7 @@ AGENTS: dict[str, str] = {
 
 #: Replacement for a discount per decision.
 PER_RTT = (
-    "a discount per decision, and decisions take different times: write agent.gamma_per_rtt, per base RTT "
+    "a discount per decision, and decisions last different times: write agent.gamma_per_rtt, per base RTT "
     "(0.64 is 0.8 a decision of half a base RTT)"
 )
 

@@ -95,7 +95,7 @@ class RunFolder:
                 its evaluation, write files that may have that name.
         """
         if (link := find_link(self.path)) is not None:
-            raise ConfigError(f"{link} is a symbolic link, which no run has: put what it stands for there")
+            raise ConfigError(f"{link} is a symbolic link, which no run has: put its target there")
         try:
             return read_mapping(self.path / "config.yaml"), read_mapping(self.path / "curriculum.yaml")
         except ConfigError as error:
@@ -137,7 +137,7 @@ class RunFolder:
         """
         complete = self.kept()
         if not complete:
-            raise ConfigError(f"{self.path}: no checkpoint to go on from")
+            raise ConfigError(f"{self.path}: no checkpoint to continue from")
         return complete[-1], read_json(complete[-1] / "state.json")
 
 

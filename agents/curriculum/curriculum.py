@@ -69,7 +69,7 @@ class Advance(Strict):
     If the curriculum has a ``validation``, a stage also ends once its score improves no more.
     """
 
-    after_episodes: Count = Field(ge=1, description="episodes begun since the stage was entered")
+    after_episodes: Count = Field(ge=1, description="episodes started since the stage was entered")
     return_above: float | None = Field(
         default=None, description="leave before, once the mean return exceeds it"
     )
@@ -127,7 +127,7 @@ class CurriculumConfig(Strict):
         if sampled and not stages:
             return [StageConfig(name="sampled")]
         if sampled and [stage.name for stage in stages] != ["sampled"]:
-            raise ValueError("tasks, 'draw' or a sampler give the scenarios, and stages would say nothing")
+            raise ValueError("tasks, 'draw' or a sampler give the scenarios, and stages would have no effect")
         if not stages:
             raise ValueError("there is no stage, no task, nothing to draw from, and no sampler")
         names = [stage.name for stage in stages]

@@ -91,7 +91,7 @@ def fabric(of: Ranges, random: Random) -> Place:
 
 
 def dumbbell(of: Ranges, random: Random, senders: int) -> Place:
-    """Senders to one receiver over one link; several flows each where there are many."""
+    """Senders to one receiver over one link; several flows each if there are many."""
     rate, delay = _link(of, random)
     senders = min(senders, _MOST_SENDERS)
     topology = {"kind": "dumbbell", "senders": senders, "rate_bps": rate, "delay_ns": delay}
@@ -143,7 +143,7 @@ def _mean(points: Points) -> float:
 
 
 def _arrivals(of: Ranges, place: Place, sizes: Points, load: float, share: float = 1.0) -> Keys:
-    """Poisson arrivals for as long as ``share`` of an episode's flows and packets take."""
+    """Poisson arrivals for as long as ``share`` of an episode's flows and packets need."""
     load = min(load, place.most_load)
     mean = _mean(sizes)
     count = share * min(of.flows, of.packets / max(mean / _PAYLOAD, 1.0))
@@ -159,7 +159,7 @@ def _mixed_sizes(random: Random) -> Points:
 
 
 def _bursts(of: Ranges, random: Random, sizes: Points) -> Keys:
-    """Incasts that come again, beside arrivals of these sizes: 2 to 15 % of the load."""
+    """Repeated incasts among arrivals of these sizes: 2 to 15 % of the load."""
     place = fabric(of, random)
     load = min(float(draw(of.loads, random)), 0.6)
     part = _arrivals(of, place, sizes, load, 0.6)
@@ -195,7 +195,7 @@ def short(of: Ranges, random: Random) -> Keys:
 
 
 def bursts(of: Ranges, random: Random) -> Keys:
-    """Incasts of equal flows, of a sixth of a BDP to three, again and again beside a workload."""
+    """Incasts of equal flows, of a sixth of a BDP to three, again and again among a workload's flows."""
     return _bursts(of, random, _mixed_sizes(random))
 
 
@@ -238,7 +238,7 @@ def even(of: Ranges, random: Random) -> Keys:
 
 
 def heavy_bursts(of: Ranges, random: Random) -> Keys:
-    """Incasts again and again beside Weibull sizes."""
+    """Incasts again and again among flows of Weibull sizes."""
     return _bursts(of, random, _weibull(draw((1e3, 2e4), random), random.uniform(0.35, 0.7)))
 
 

@@ -22,7 +22,7 @@ class ValidationConfig(Strict):
     """
 
     every_episodes: Count = Field(default=25, ge=1, description="episodes learned from between validations")
-    episodes: Setting = Field(default=2, ge=1, description="played of each stage so far, always the same")
+    episodes: Setting = Field(default=2, ge=1, description="of each stage so far, always the same")
     score: Score = Field(
         default="reward",
         description="of an episode: the mean reward of its decisions, or minus the logarithm of the mean "

@@ -51,7 +51,7 @@ def secured(
         SimulatorError: the simulator failed.
     """
     if policy.spec.safety is not None:
-        raise ConfigError("the policy's file has a safety already: begin with the file without one")
+        raise ConfigError("the policy's file has a safety already: start from the file without one")
     stages = validate(read_mapping(curriculum), CurriculumConfig, str(curriculum))
     sampler = Curriculum(stages, env_of(policy.spec), seed, str(curriculum))
     fields = policy.spec.fields

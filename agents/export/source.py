@@ -62,7 +62,7 @@ def find_source(path: Path) -> Source:
         refuse_pickles(folder)
     if file is None:
         raise ConfigError(
-            f"{folder or path}: has no {POLICY_FILE}: its agent does not say how it becomes one"
+            f"{folder or path}: has no {POLICY_FILE}: its agent does not define how to write one"
         )
     policy, player = read_policy(file), NetworkPolicy.load(file)
     networks = None if folder is None else _networks(folder)
@@ -87,7 +87,7 @@ def _networks(folder: Path) -> Evaluator | None:
 
 
 def _has_scenario(run: RunFolder) -> bool:
-    """Returns whether it is a run of an agent that learns; a search's stages are others' flows."""
+    """Returns whether it is a run of an agent that learns; a search's stages have other flows."""
     return (run.path / "config.yaml").exists() and run.read()[0].get("kind", "train") == "train"
 
 

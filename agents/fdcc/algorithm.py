@@ -47,7 +47,7 @@ SelfFDCC = TypeVar("SelfFDCC", bound="FDCC")
 
 
 def _no_snapshot() -> bytes:
-    raise RuntimeError("FDCC learns from rollouts only where its trainer says how it becomes a policy's file")
+    raise RuntimeError("FDCC learns from rollouts only if its trainer can write a policy's file")
 
 
 class FDCC(TD3):
@@ -155,7 +155,7 @@ class FDCC(TD3):
         """Refused: it is a pickle. Raises ConfigError."""
         raise ConfigError(
             f"{path}: load_replay_buffer would run code that is in the file: a run's checkpoint keeps its "
-            "buffer as arrays, train.py --resume goes on with it"
+            "buffer as arrays, train.py --resume continues with it"
         )
 
     def _excluded_save_params(self) -> list[str]:

@@ -22,7 +22,7 @@ class FdccConfig(AgentConfig):
     )
     hidden: Setting = Field(default=64, ge=1, description="width of the LSTMs")
     shortcut: Setting = Field(
-        default=64, ge=1, description="width of the layer that the current input takes beside"
+        default=64, ge=1, description="width of the current input's own layer, parallel to the LSTM"
     )
     net_arch: list[Setting] = Field(default=[64], description="widths of the layers after the encoder")
     compress: bool = Field(
@@ -32,11 +32,11 @@ class FdccConfig(AgentConfig):
     # Start
     start: str | None = Field(
         default=None,
-        description="name of a released policy, or a policy's file, whose network the actor begins as; then "
-        "no flow is random before learning_starts",
+        description="name of a released policy, or a policy's file, whose network the actor starts from; "
+        "then no flow is random before learning_starts",
     )
     actor_starts: Count = Field(
-        default=0, ge=0, description="gradient steps of the critics alone, before the actor's first"
+        default=0, ge=0, description="gradient steps of only the critics, before the actor's first"
     )
 
     # Experience
@@ -50,7 +50,7 @@ class FdccConfig(AgentConfig):
     reward_center: Real = Field(
         default=0.0,
         description="subtracted from each decision's reward that is learned from, best its mean: values are "
-        "then small beside what an action changes, and paying for many decisions ends (Naik et al. 2024)",
+        "then small compared with an action's effect, and the cost of many decisions ends (Naik et al. 2024)",
     )
     buffer_size: Transitions = Field(default=200_000, ge=1, description="transitions")
 

@@ -161,7 +161,7 @@ class RLCC(BaseAlgorithm):
 
 
 def _no_snapshot() -> bytes:
-    raise RuntimeError("RL-CC learns only where its trainer says how it becomes a policy's file")
+    raise RuntimeError("RL-CC learns only if its trainer can write a policy's file")
 
 
 Reals = npt.NDArray[np.float64]

@@ -82,17 +82,17 @@ class PpoConfig(Sb3Config):
     name: Literal["ppo"] = "ppo"
     start: str | None = Field(
         default=None,
-        description="name of a released policy, or a policy's file, whose network the actor begins as",
+        description="name of a released policy, or a policy's file, whose network the actor starts from",
     )
     actor_starts: Count = Field(
         default=0,
         ge=0,
-        description="passes of the critic alone over what was played, before the actor's",
+        description="passes of only the critic over the episodes, before the actor's",
     )
     advantages: Literal["batch", "episode"] = Field(
         default="batch",
         description="what advantages are centred and scaled by: all of an update, or those of their episode, "
-        "so that none outweighs the others",
+        "so that none outweighs the rest",
     )
 
 

@@ -111,7 +111,7 @@ class EpisodePPO(PPO):
 
 
 def _no_snapshot() -> bytes:
-    raise RuntimeError("PPO learns from episodes only where its trainer says how it becomes a policy's file")
+    raise RuntimeError("PPO learns from episodes only if its trainer can write a policy's file")
 
 
 class PpoTrainer(Sb3Trainer):

@@ -67,7 +67,7 @@ def find_ends(parameters: Mapping[str, Parameter], attributes: Attributes) -> li
         if not parameter.integer and not _END < share < 1 - _END:
             lines.append(
                 f"{name} = {value:.3g} is at an end of its range, {parameter.low:g} to "
-                f"{parameter.high:g}: where it may go beyond, widen controller.parameters.{name}"
+                f"{parameter.high:g}: to let it go beyond, widen controller.parameters.{name}"
             )
     return lines
 

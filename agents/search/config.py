@@ -45,8 +45,8 @@ class Start(Strict):
 
     policy: str | None = Field(
         default=None,
-        description="name of a released policy, or a policy's file, whose weights it begins with; inputs "
-        "that it has not begin with weights of 0; none: the law's",
+        description="name of a released policy, or a policy's file, whose weights it starts with; inputs "
+        "that it lacks start with weights of 0; none: the law's",
     )
     law: OrderLaw = OrderLaw()
     fit_steps: Setting = Field(default=500, ge=1, description="of Adam; some milliseconds each")
@@ -66,11 +66,11 @@ class NetworkConfig(Spared):
     action: Named = Named(name="exponential_window")
     clock: Clock = PerFlowRtt()
     telemetry_bytes: TelemetryBytes | None = Field(
-        default=None, ge=0, description="of a packet on the wire; none: what the fields cost"
+        default=None, ge=0, description="of a packet on the wire; none: the fields' cost"
     )
     start: Start | None = Field(
         default=None,
-        description="what the first network answers as: a law, or a policy; none: it lets the window of any "
+        description="law or policy that the first network imitates; none: it lets the window of any "
         "flow grow",
     )
 
@@ -140,7 +140,7 @@ class Parameter(Strict):
     high: float
     log: bool = Field(default=False, description="search its logarithm: for what acts by its order")
     integer: bool = Field(default=False, description="whole numbers only")
-    start: float | None = Field(default=None, description="where the search begins; none: its default")
+    start: float | None = Field(default=None, description="start of the search; none: its default")
     unit: str = Field(
         default="",
         pattern="^[A-Za-z/]*$",
@@ -181,10 +181,10 @@ class ControllerConfig(Strict):
 
     name: str = Field(min_length=1)
     parameters: dict[str, Parameter] = Field(min_length=1, description="attributes that are searched")
-    attributes: Attributes = Field(default_factory=dict, description="others, held fixed")
+    attributes: Attributes = Field(default_factory=dict, description="further ones, fixed")
     compare: Attributes = Field(
         default_factory=dict,
-        description="of what the tuned controller is compared with; those not named have their defaults",
+        description="of the controllers compared with the tuned one; those not named have their defaults",
     )
 
     @model_validator(mode="after")
@@ -198,7 +198,7 @@ class ControllerConfig(Strict):
 class LawConfig(Strict):
     """Numbers of the law that the network is fitted to, of its action map, and ``rtt_fraction``."""
 
-    parameters: dict[str, Parameter] = Field(min_length=1, description="what is searched")
+    parameters: dict[str, Parameter] = Field(min_length=1, description="searched attributes")
 
 
 class ValidationConfig(Strict):
@@ -219,8 +219,8 @@ class SearchConfig(Strict):
     decisions: Count | None = Field(
         default=None,
         ge=1,
-        description="of a network in all episodes, validations among them: no generation begins once there "
-        "were as many; none: trials alone end the search",
+        description="of a network in all episodes, validations among them: no generation starts once there "
+        "were that many; none: only trials end the search",
     )
     population: Setting = Field(
         default=8, ge=4, description="trials between two moves of the search (CMA-ES)"
@@ -234,13 +234,13 @@ class SearchConfig(Strict):
     episodes: Setting = Field(default=2, ge=1, description="of each stage in a trial")
     stages: Literal["together", "in_order"] = Field(
         default="together",
-        description="in_order: the first generations play the first stage alone, later ones more, the last "
+        description="in_order: the first generations run only the first stage, later ones more, the last "
         "all, as an agent's training has them; needs trials and a validation",
     )
     validation: ValidationConfig | None = Field(
         default=None,
-        description="none: all trials play the same episodes, and the best is kept. Else each generation "
-        "has episodes of its own, and the search's mean with the best validation is kept",
+        description="none: all trials run the same episodes, and the best is kept. Else each generation "
+        "has new episodes, and the search's mean with the best validation is kept",
     )
     worst_share: float = Field(
         default=0.0,
@@ -336,7 +336,7 @@ class SearchRunConfig(Strict):
     )
     objective: MetricsConfig | None = Field(
         default=None,
-        description="none: env.reward; slowdown, the return of a flow, anywhere, others the reward of a "
+        description="none: env.reward; slowdown, the return of a flow, anywhere, the rest the reward of a "
         "decision, of flows into one receiver",
     )
     search: SearchConfig = SearchConfig()
@@ -358,5 +358,5 @@ class SearchRunConfig(Strict):
         if self.search.decisions is not None and self.network is None:
             raise ValueError("search.decisions: no policy takes any in a controller: search.trials")
         if self.law is not None and (self.network is None or self.network.start is None):
-            raise ValueError("law: what is fitted to it is missing: network.start")
+            raise ValueError("law: the network fitted to it is missing: network.start")
         return self

@@ -132,7 +132,7 @@ def _check_same_scores(before: SearchRunConfig, now: SearchRunConfig) -> None:
     for key in sorted({*then, *today}):
         if then.get(key) != today.get(key) and not key.startswith(_SCORELESS_KEYS):
             raise ConfigError(
-                f"command line: {key}: a run that goes on keeps it ({then.get(key)}): begin a new run; "
+                f"command line: {key}: a resumed run keeps it ({then.get(key)}): start a new run; "
                 f"only {', '.join(_SCORELESS_KEYS[:-1])} may change"
             )
 

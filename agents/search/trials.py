@@ -83,7 +83,7 @@ class TrialLog:
             if not _same(trial.values[name], value):
                 raise ConfigError(
                     f"{self.path}: {self._columns[0]} {number} had {name} = {trial.values[name]}, but this "
-                    f"run asks for {value}: the file, or the version of cma, is another one: begin a new run"
+                    f"run asks for {value}: the file, or the version of cma, is another one: start a new run"
                 )
         return trial.score
 

@@ -98,7 +98,7 @@ class Checkpoint:
         """Only the policy. Raises ConfigError, also if it is a controller."""
         content = self.load()
         if isinstance(content, Controller):
-            raise ConfigError(f"{self.folder or self.controller_file}: holds a controller, no policy")
+            raise ConfigError(f"{self.folder or self.controller_file}: contains a controller, no policy")
         return content.policy
 
     def controller(self) -> Controller:
@@ -166,7 +166,7 @@ def checkpoints_of(run: Path) -> list[tuple[int, Path]]:
     for folder in RunFolder(run).kept():
         decisions = read_json(folder / "state.json").get("decisions")
         if not isinstance(decisions, int):
-            raise ConfigError(f"{folder}: does not say its decisions: a search has search.decisions")
+            raise ConfigError(f"{folder}: does not list its decisions: a search has search.decisions")
         checkpoints.append((decisions, folder))
     contents = [[file.read_bytes() for file in resolve(folder).files] for _, folder in checkpoints]
     alike = [one == other for one, other in pairwise(contents)]

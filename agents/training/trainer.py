@@ -92,7 +92,7 @@ class Trainer:
 
     def _make(self) -> BaseAlgorithm:
         """The algorithm, untrained; a subclass that trains another one overrides all methods that use it."""
-        raise NotImplementedError(f"{type(self).__name__} does not say which algorithm it trains")
+        raise NotImplementedError(f"{type(self).__name__} does not define which algorithm it trains")
 
     @classmethod
     def load(cls, folder: Path, layout: Mapping[str, Any]) -> Self:
@@ -179,7 +179,7 @@ class Trainer:
         Raises:
             ConfigError: the format does not know something in it.
         """
-        raise NotImplementedError(f"{type(self).__name__} does not say how its network becomes a file")
+        raise NotImplementedError(f"{type(self).__name__} does not define how its network becomes a file")
 
     def act(self, histories: Floats, lengths: Ints) -> Floats:
         """Returns the networks' answers to histories (n, K, D) of lengths (n,): (n, 1) in [-1, 1].

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Table of docs/branching.md: what a branch costs. python docs/make/branching.py prints Markdown."""
+"""Table of docs/branching.md: the cost of a branch. python docs/make/branching.py prints Markdown."""
 
 import time
 from pathlib import Path
@@ -42,7 +42,7 @@ def mebibytes(simulator: Simulator, *names: str) -> float:
 
 
 def steps(simulator: Simulator, count: int) -> float:
-    """So many messages on, flows keep a window of 50 kB; the memory that is the process's own then."""
+    """The process's own memory after this number of messages, in which flows keep a window of 50 kB."""
     for _ in range(count):
         simulator.send_actions(np.tile([50_000, 1e10, 0.0], (simulator._due, 1)))
         assert isinstance(simulator.receive(), DecisionBatch)

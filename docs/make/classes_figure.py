@@ -47,7 +47,7 @@ def slowdowns(simulator: Simulator) -> dict[str, dict[str, list[float]]]:
 
 
 def share(simulator: Simulator, weight: float) -> float:
-    """Of a link that two classes want all of, the first one's with so much weight beside one of 1."""
+    """Share of a saturated link of the first of two classes, with this weight against one of 1."""
     flows = [{"src": i, "dst": 2, "size_bytes": "endless", "group": "ab"[i]} for i in range(2)]
     scenario = {
         "time_limit_ns": 2_000_000,
@@ -64,7 +64,7 @@ def share(simulator: Simulator, weight: float) -> float:
 
 
 def main() -> None:
-    """Plays and draws it."""
+    """Simulates and draws it."""
     with Simulator() as simulator:
         by_arrangement = slowdowns(simulator)
         shares = [share(simulator, weight) for weight in WEIGHTS]

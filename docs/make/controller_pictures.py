@@ -22,7 +22,7 @@ COLOURS = {
 
 
 def main() -> None:
-    """The bottleneck's queue on the left (what is below 0.5 kB at 0.5), the window of flow 0 on the right."""
+    """The bottleneck's queue on the left (values below 0.5 kB at 0.5), the window of flow 0 on the right."""
     with picture("controllers-incast", 8.4, 3.2, dpi=150, colors=64) as figure:
         queue, window = figure.subplots(1, 2)
         for name, colour in COLOURS.items():

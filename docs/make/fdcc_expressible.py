@@ -11,9 +11,9 @@ own rate x:
     ln f = 0.5 ln(T / U), at most 0.3, or 0.8 ln(T / U) below 0;  T = 0.99 x^-0.015
     U = switch_rate + qlen + 1.5 (x - x'), with x' the rate one decision before, whose effect is not seen yet
 
-f is the factor of the thesis's recursion (Zhang 2023, sec. 4.2). Where it hardly differs from 1 it is 1.01,
-as windows are floored to whole packets; before switches have told anything it is 1/2. Data are gathered as in
-DAgger (Ross et al. 2011): the network plays, the law says what it should have answered.
+f is the factor of the thesis's recursion (Zhang 2023, sec. 4.2). If it hardly differs from 1 it is 1.01,
+as windows are floored to whole packets; before the first telemetry it is 1/2. Data are gathered as in
+DAgger (Ross et al. 2011): the network acts, the law gives the right answers.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def case(episode_number: int) -> Scenario:
 
 
 def main() -> None:
-    """Plays, fits, writes."""
+    """Simulates, fits, writes."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     arguments.add_argument("--seed", type=int, default=0)
     arguments.add_argument("--out", type=Path, default=ROOT / "runs" / "expressible" / "policy.safetensors")

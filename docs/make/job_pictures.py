@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Draws what the ranks of a training job do over time, under two controllers and two load balancings.
+"""Draws the ranks of a training job over time, under two controllers and two load balancings.
 
 python docs/make/job_pictures.py    writes docs/images/job-timelines.png
 """

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Trains PPO and SAC with one thing changed at a time, five seeds each, and prints a table of scores.
 
-Usage: python docs/make/learning_ablations.py [--algorithms ppo sac]. Both take half an hour on two cores, PPO
-six minutes; what is trained or played already stays. Needs the extra train.
+Usage: python docs/make/learning_ablations.py [--algorithms ppo sac]. Both need half an hour on two cores, PPO
+six minutes; finished trainings and tests are kept. Needs the extra train.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ SEEDS = range(1, 6)
 DECISIONS = {"ppo": 200_000, "sac": 60_000}
 FIELDS = ", ".join(RDMA_FIELDS)
 WITH_BACKLOG = f"[{FIELDS}, shorter_backlog]"
-#: Flows of a BDP decide nothing, and carry no telemetry; of others a packet each fifth of an RTT does.
+#: Flows of a BDP decide nothing, and carry no telemetry; of larger ones a packet each fifth of an RTT does.
 LESS = {"env.decides_from_bdps": "1.25", "env.telemetry_every_rtts": "0.2"}
-#: Overrides of the algorithms' configurations; a curriculum in the place of the tasks.
+#: Overrides of the algorithms' configurations; a curriculum instead of the tasks.
 VARIANTS: dict[str, dict[str, str]] = {
     "as the tasks say": {},
     "reward slowdown": {"env.reward.name": "slowdown"},
@@ -41,7 +41,7 @@ VARIANTS: dict[str, dict[str, str]] = {
     "less telemetry": LESS,
     "less telemetry and shorter_backlog": {"env.fields": WITH_BACKLOG, **LESS},
 }
-#: What the configurations' flows have beside the tasks' own observation; a variant may bring it back.
+#: Settings of the configurations' flows beyond the tasks' own observation; a variant may restore it.
 PLAIN = {
     "env.fields": f"[{FIELDS}]",
     **dict.fromkeys(LESS, "0"),
@@ -87,7 +87,7 @@ def entry(runs: Path) -> Path:
 
 
 def main() -> None:
-    """Trains, plays the tests, prints."""
+    """Trains, runs the tests, prints."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     arguments.add_argument("--out", type=Path, default=ROOT / "runs" / "ablations")
     arguments.add_argument("--algorithms", nargs="+", choices=DECISIONS, default=list(DECISIONS))

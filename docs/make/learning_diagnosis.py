@@ -37,7 +37,7 @@ REWARDS = {"slowdown": "#D55E00", "sharing_gain": "#0072B2"}
 GAMMAS = (0.0, 0.5, 0.8, 0.9, 0.95, 0.98, 0.99, 0.999)
 #: Standard deviation of exploration, that of an untrained PPO.
 NOISE = math.exp(-1.0)
-#: Times that a scenario is played, each with another exploration.
+#: Repetitions of a scenario, each with another exploration.
 REPEATS, SCENARIOS = 8, 40
 
 
@@ -60,7 +60,7 @@ def answering(answer: float, action: Map, spec: TaskSpec) -> PolicyFile:
 
 
 def listed(scenario: Scenario) -> Scenario:
-    """The scenario with its flows as they were drawn, for an episode's seed would draw others."""
+    """The scenario with its flows as they were drawn, for an episode's seed would draw different ones."""
     drawn = scenario.to_simulator_json()["flows"]
     columns = [drawn[name] for name in ("src", "dst", "size_bytes", "start_ns")]
     flows = [
@@ -71,7 +71,7 @@ def listed(scenario: Scenario) -> Scenario:
 
 
 def episodes(spec: TaskSpec, content: bytes, noise: float, count: int, repeats: int = 1) -> Iterator[Rollout]:
-    """Plays ``count`` training scenarios ``repeats`` times each under what is in a policy's file."""
+    """Simulates ``count`` training scenarios ``repeats`` times each under a policy's file."""
     with Rollouts(lambda number: listed(spec.training(number // repeats)), task=spec.problem()) as rollouts:
         for _ in range(count * repeats):
             rollouts.begin(content, Exploration(noise=noise))
@@ -141,7 +141,7 @@ def spread_by_flows(played: list[Rollout], reward: str, gamma: float) -> pd.Seri
 
 
 def draw_windows(axes: Axes) -> None:
-    """Draws what a replay holds, under the tasks' first action map and under today's."""
+    """Draws the content of a replay, under the tasks' first action map and under today's."""
     for action, colour in ((LogarithmicWindow(), "#D55E00"), (FairShareWindow(), "#0072B2")):
         ratios = np.sort(windows_over_shares(action))
         axes.plot(ratios, np.linspace(0, 1, len(ratios)), color=colour, label=action.name)

@@ -45,7 +45,7 @@ SHORT = ("gbn", "irn")
 
 
 def corrupt(recovery: Recovery, rate: float) -> Scenario:
-    """One flow without a window, over a link that corrupts data packets alone."""
+    """One flow without a window, over a link that corrupts only data packets."""
     return Scenario(
         time_limit_ns=4_000_000_000,
         topology=Dumbbell(senders=1),
@@ -59,7 +59,7 @@ def corrupt(recovery: Recovery, rate: float) -> Scenario:
 
 
 def share_of_link(results: Results) -> float:
-    """The time that the flow takes alone, over what it took."""
+    """The flow's time on an idle path, over its time here."""
     flows = results["flows"]
     return float(flows["standalone_ns"][0] / flows["fct_ns"][0])
 

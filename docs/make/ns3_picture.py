@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Compiles and runs examples/ns3/rdma-beside-tcp.cc; draws who gets what, and prints it as a table.
+"""Compiles and runs examples/ns3/rdma-beside-tcp.cc; draws each flow's rate, and prints a table.
 
 Needs a C++ compiler.
 
@@ -37,7 +37,7 @@ def play(program: Path, options: tuple[str, ...]) -> Run:
     text = subprocess.run([program, *options], capture_output=True, text=True, check=True).stdout
     rdma = [int(x) for x in re.findall(r"^rdma \d+: (\d+) us", text, re.MULTILINE)]
     sent = re.findall(r"^tcp flow \d+: (\d+) B in (\d+) us", text, re.MULTILINE)
-    tcp = [int(us) for received, us in sent if int(received) > SIZE]  # the others are acknowledgements
+    tcp = [int(us) for received, us in sent if int(received) > SIZE]  # the rest are acknowledgements
     pauses, drops = map(int, re.findall(r"pauses: (\d+), drops: (\d+)", text)[0])
     return rdma, tcp, pauses, drops
 

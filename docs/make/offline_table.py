@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Prints what learned from datasets of three qualities scores on each task.
 
-Usage: python docs/make/offline_table.py [--tasks Incast Bursts ...]. Minutes for each task; what is recorded
-or played already stays. Needs the extra minari.
+Usage: python docs/make/offline_table.py [--tasks Incast Bursts ...]. Minutes for each task; finished
+recordings and tests are kept. Needs the extra minari.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LEARNERS = {"clone": "cloned", "td3bc": "TD3+BC"}
 
 
 def row(name: str, out: Path) -> list[str]:
-    """Records, learns and plays; the task's row."""
+    """Records, learns and tests; the task's row."""
     scores = out / "scores" / "scores.parquet"
     if not scores.exists():
         command = [sys.executable, "examples/offline_rl.py", "--task", name, "--out", str(out)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Draws what load balancing makes of a network's paths, and what a failure costs.
+"""Draws the use of a network's paths under load balancing, and the cost of a failure.
 
 python docs/make/path_pictures.py    writes docs/images/load-balancing.png and failures.png
 """
@@ -30,12 +30,12 @@ CHOICES = {
 
 
 def network(spines: int) -> LeafSpine:
-    """Two leaves with as many hosts each as there are spines; every link alike."""
+    """Two leaves with one host per spine each; all links are equal."""
     return LeafSpine(leaves=2, spines=spines, hosts_per_leaf=spines, uplink_bps=RATE_BPS)
 
 
 def bisection(simulator: Simulator, spines: int, how: Ecmp | Spray, seed: int) -> float:
-    """Of the hosts' rate, what arrives where each host of one leaf sends to one of the other at line rate."""
+    """Share of hosts' rate that arrives if each host of a leaf sends to one of the other at line rate."""
     random = np.random.default_rng(seed)
     to = [*(spines + random.permutation(spines)), *random.permutation(spines)]
     streams = [ConstantRate(src=i, dst=int(x), rate_bps=RATE_BPS) for i, x in enumerate(to)]

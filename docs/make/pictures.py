@@ -23,7 +23,7 @@ BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"
 
 @contextmanager
 def picture(name: str, width: float, height: float, dpi: int = 110, **palette: Any) -> Iterator[Figure]:
-    """A figure of so many inches to draw in, which then becomes docs/images/NAME.png."""
+    """A figure of this size in inches to draw in, which then becomes docs/images/NAME.png."""
     with matplotlib.rc_context(settings()):
         figure = Figure(figsize=(width, height), layout="constrained")
         yield figure

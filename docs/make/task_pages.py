@@ -2,7 +2,7 @@
 """Makes a page of all tasks from their declarations, for the site; writes the table of docs/tasks.md.
 
 python docs/make/task_pages.py            writes the table
-python docs/make/task_pages.py --check    says whether it is out of date, and ends with 1 then
+python docs/make/task_pages.py --check    reports whether it is out of date, and then ends with 1
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from ns3_env.tasks.anchors import Anchors, stored_anchors
 from ns3_env.tasks.front_ends import OTHERS
 
 INDEX = Path(__file__).parents[1] / "tasks.md"
-#: Where the table of docs/tasks.md stands.
+#: Place of the table in docs/tasks.md.
 TABLE = re.compile(r"(<!-- tasks -->\n).*(<!-- /tasks -->)", re.DOTALL)
-#: What a field is; its unit and range are declared in C++.
+#: Meanings of fields; unit and range are declared in C++.
 MEANINGS = {
     "rtt": "RTT of the last ACK",
     "qlen": "queue of the most congested hop",
@@ -71,7 +71,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def anchors(spec: TaskSpec) -> Anchors | None:
-    """What the task's score is measured by, where that has been measured."""
+    """Base and reference of the task's score, if they have been measured."""
     stored = stored_anchors().get(spec.name)
     return stored if stored and stored.version == VERSIONS[spec.name] else None
 
@@ -122,7 +122,7 @@ def tests(spec: TaskSpec) -> str:
 
 
 def score(spec: TaskSpec) -> str:
-    """What is measured, and what 0 and 100 are."""
+    """The measured quantity, and the meaning of 0 and 100."""
     text = f"Scored is {SCORED[spec.measure]}: the lower the better. The reference is `{spec.reference}`."
     measured = anchors(spec)
     if measured is None:

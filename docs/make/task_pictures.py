@@ -27,7 +27,7 @@ from ns3_env.simulator.results import bottleneck
 from ns3_env.tasks import TASKS, TaskSpec, task
 
 PALETTE = {"colors": 128, "method": Image.Quantize.MAXCOVERAGE, "dither": Image.Dither.NONE}
-#: Who is shown, where others than DCQCN and HPCC.
+#: Controllers shown, if other than DCQCN and HPCC.
 SHOWN = {"Layer2": ("qcn", "smcc"), "Tcp": ("newreno", "dctcp")}
 
 
@@ -77,7 +77,7 @@ def draw_network(axes: Axes, scenario: Scenario) -> None:
 
 
 def draw_episode(above: Axes, below: Axes, results: dict[str, Any]) -> None:
-    """Rates, or windows where nobody paces, over the longest queue."""
+    """Rates, or windows if no controller paces, over the longest queue."""
     end = float(results["totals"]["end_ns"])
     unit, name = time_unit(1e6)  # of both controllers
     windows = np.asarray(results["windows"], dtype=np.float64).reshape(-1, 4)

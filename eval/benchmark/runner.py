@@ -158,7 +158,7 @@ def _pool(ray: str | None, jobs: int | None, cells: int, console: Console) -> It
 
 
 def _say_where(suite: Suite, console: Console) -> None:
-    """Prints for each trained policy where it decides."""
+    """Prints the place of each trained policy's decisions."""
     for entry in suite.controllers:
         if entry.checkpoint is not None:
             inside = (

@@ -42,7 +42,7 @@ class SuiteScenario(OfGrid):
     """One complete scenario of a suite."""
 
     title: str = ""
-    group: str = Field(default="", description="scenarios with the same line stand together in the report")
+    group: str = Field(default="", description="scenarios with the same line are grouped in the report")
     scenario: Scenario
     series: bool = Field(default=True, description="keep queue, rates and windows over time, of one seed")
     controllers: list[str] | None = Field(
@@ -65,9 +65,9 @@ class Suite(Strict):
     scenarios: list[SuiteScenario] = Field(min_length=1)
     labels: dict[str, str] = Field(
         default_factory=dict,
-        description="texts of figures in the place of names of controllers, and of keys at axes",
+        description="texts of figures instead of names of controllers, and of keys at axes",
     )
-    timeout_s: WallSeconds = Field(default=600, gt=0, description="wall time that one cell may take")
+    timeout_s: WallSeconds = Field(default=600, gt=0, description="wall time limit of one cell")
 
     _source: str = PrivateAttr(default="suite")
 

@@ -129,7 +129,7 @@ def _sorted(
 
 
 def _with_axes(entry: Any, axes: Mapping[str, Any]) -> Any:
-    """The entry with these axes in addition to those of its own grid."""
+    """The entry with these axes in addition to its grid's."""
     if not axes:
         return entry
     if isinstance(entry, str):  # a controller's short form

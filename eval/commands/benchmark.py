@@ -28,7 +28,7 @@ def add(options: argparse.ArgumentParser) -> shared.Work:
     )
     shared.add_controllers(options, "the suite's")
     shared.add_seeds(options, "the suite's; of a scenario 1-8")
-    shared.add_out(options, "new, or one to go on with (default: runs/benchmark-...)", required=False)
+    shared.add_out(options, "new, or one to continue (default: runs/benchmark-...)", required=False)
     options.add_argument("--jobs", type=int, metavar="N", help="cells at a time (default: cores)")
     shared.add_ray(options)
     options.add_argument(
@@ -83,7 +83,7 @@ def add_report(options: argparse.ArgumentParser) -> shared.Work:
     shared.add_format(options)
     shared.add_label(options)
     options.add_argument(
-        "--page", type=Path, metavar="FILE", help="of tasks: a Markdown page that has the tables, too"
+        "--page", type=Path, metavar="FILE", help="of tasks: a Markdown page that also gets the tables"
     )
     return _report
 

@@ -39,13 +39,13 @@ def _published(options: argparse.ArgumentParser) -> shared.Work:
         type=Path,
         nargs="?",
         metavar="DIR",
-        help="networks that your build of the published simulator played; none: three that come along",
+        help="networks that your build of the published simulator ran; none: the three included ones",
     )
     options.add_argument(
         "--random",
         type=shared.count,
         metavar="N",
-        help="draw so many networks into DIR, where they are not there",
+        help="draw this number of networks into DIR, if they are missing",
     )
     options.add_argument("--seed", type=shared.count, default=1, help="of the draw (default: 1)")
     options.add_argument(
@@ -59,7 +59,7 @@ def _published(options: argparse.ArgumentParser) -> shared.Work:
     options.add_argument(
         "--preset",
         choices=("default", "published"),
-        help="play it in the place of the scenarios' own",
+        help="use it instead of the scenarios' own",
     )
     shared.add_json(options)
 

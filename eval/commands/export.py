@@ -49,14 +49,14 @@ def parser() -> argparse.ArgumentParser:
     command_line.add_argument(
         "--format",
         choices=[*NAMES],
-        help="native (default): what the simulator and the commands here play; onnx; pt2: torch.export's; c:"
+        help="native (default): for the simulator and the commands here; onnx; pt2: torch.export's; c:"
         " C99 in integers, for a NIC; controller: YAML, the one of a tuned controller",
     )
     command_line.add_argument(
         "--safety",
         type=Path,
         metavar="CURRICULUM",
-        help="of native: the file gets bounds of its windows, and the ranges of what the policy observes in"
+        help="of native: the file gets bounds of its windows, and the ranges of the policy's observations in"
         " this curriculum's episodes, beyond which Swift steers a flow",
     )
     command_line.add_argument(

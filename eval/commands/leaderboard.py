@@ -21,7 +21,7 @@ def add(options: argparse.ArgumentParser) -> shared.Work:
         "tasks",
         nargs="*",
         metavar="TASK",
-        help="names or ids; pkg.module:function of a task of your own (default: all)",
+        help="names or ids; pkg.module:function of your own task (default: all)",
     )
     options.add_argument(
         "--entries",

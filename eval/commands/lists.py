@@ -130,7 +130,7 @@ def parser() -> argparse.ArgumentParser:
     """Command line of ``ns3-env list``."""
     command_line = argparse.ArgumentParser(
         prog="ns3-env list",
-        description="Lists names that commands, configurations and environments take, with a line each.",
+        description="Lists names that commands, configurations and environments accept, with a line each.",
     )
     command_line.add_argument("kind", choices=KINDS, metavar="KIND", help=", ".join(KINDS))
     command_line.add_argument("name", nargs="?", help="of a controller: its attributes, defaults, meanings")

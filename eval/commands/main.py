@@ -25,7 +25,7 @@ def parser() -> argparse.ArgumentParser:
     command_line = argparse.ArgumentParser(
         prog="ns3-env",
         description="Reinforcement learning and benchmarks over ns-3 RDMA networks.",
-        epilog="ns3-env COMMAND --help says what a command takes.",
+        epilog="ns3-env COMMAND --help lists a command's arguments.",
     )
     version = metadata.version("ns3-env")
     command_line.add_argument("--version", action="version", version=f"%(prog)s {version}")

@@ -192,7 +192,7 @@ def add_metric(options: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="PKG.MODULE:NAME",
-        help="a metric of your own, a function under @metric; may be repeated",
+        help="your own metric, a function under @metric; may be repeated",
     )
 
 
@@ -203,7 +203,7 @@ def add_plugin(options: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="FILE",
-        help="a shared object with controllers of your own; may be repeated",
+        help="a shared object with your own controllers; may be repeated",
     )
 
 

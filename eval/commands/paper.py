@@ -11,7 +11,7 @@ from ns3_env.scenario.parameters import PRESETS
 
 
 def add(options: argparse.ArgumentParser) -> shared.Work:
-    """an experiment of a paper: its figures and tables beside the published ones"""
+    """an experiment of a paper: its figures and tables, compared with the published ones"""
     options.add_argument("name", nargs="?", metavar="NAME", help="see --list")
     options.add_argument("--list", action="store_true", help="every experiment, and what --scale changes")
     shared.add_out(options, "default: runs/paper/NAME", required=False)
@@ -20,19 +20,22 @@ def add(options: argparse.ArgumentParser) -> shared.Work:
     )
     options.add_argument("--full", action="store_true", help="the paper's size: --scale 1")
     options.add_argument(
-        "--seeds", default="1", metavar="N-M", help="e.g. 1-5: intervals, and with how many a claim holds"
+        "--seeds",
+        default="1",
+        metavar="N-M",
+        help="e.g. 1-5: intervals, and the number of seeds that confirm a claim",
     )
     options.add_argument(
         "--parameters",
         choices=PRESETS,
         help="of controllers: their own papers', or the published simulator's (default: by experiment)",
     )
-    shared.add_checkpoint(options, "a trained policy, in the place of the released one, or beside them")
+    shared.add_checkpoint(options, "a trained policy, instead of the released one, or in addition")
     options.add_argument(
         "--page",
         type=Path,
         metavar="FILE",
-        help="put what was run (in --out) onto a page, and its numbers into tables/ beside it",
+        help="put the results (in --out) onto a page, and their numbers into tables/ next to it",
     )
     shared.add_json(options)
     return _work

@@ -21,10 +21,12 @@ def add(options: argparse.ArgumentParser) -> Work:
     options.add_argument(
         "file",
         metavar="FILE",
-        help="rank 0's trace, or what a scenario's traffic names, without .0.et; a .goal; a workload's .txt",
+        help="rank 0's trace, or the name in a scenario's traffic, without .0.et; a .goal; a workload's .txt",
     )
     options.add_argument("--groups", metavar="FILE", help="process groups, as ASTRA-sim has them in JSON")
-    options.add_argument("--npus", metavar="N", type=int, help="ranks of a workload that does not say them")
+    options.add_argument(
+        "--npus", metavar="N", type=int, help="ranks of a workload that does not specify them"
+    )
 
     def work(arguments: argparse.Namespace) -> None:
         from ns3_env.config.command_line import new_console

@@ -58,7 +58,7 @@ def parser() -> argparse.ArgumentParser:
         help=f"this agent instead of the configured one: {', '.join(AGENTS)}, or pkg.module:class, "
         "e.g. sb3_contrib:TQC",
     )
-    command_line.add_argument("--resume", **several, metavar="RUN", help="go on with this run's folder")
+    command_line.add_argument("--resume", **several, metavar="RUN", help="continue this run's folder")
     shared.add_runs(command_line)
     shared.add_json(command_line)
     command_line.add_argument("--no-evaluation", action="store_true", help="stop after training")

@@ -48,7 +48,7 @@ def evaluate(path: Path, overrides: Sequence[str], json_file: Path | None = None
 
 
 def _alone(path: Path, overrides: Sequence[str], json_file: Path | None) -> None:
-    """A policy or a tuned controller without others, on its run's scenario if it has one, else on an incast:
+    """A single policy or tuned controller, on its run's scenario if it has one, else on an incast:
     only the table."""
     content = resolve(path).load()
     name = "tuned" if isinstance(content, Controller) else "policy"

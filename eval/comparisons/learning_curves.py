@@ -135,7 +135,7 @@ def draw_learning(runs: Sequence[Path], out: Path) -> Path:
     """Draws the runs' curves, thin; of several their mean, and the range from minimum to maximum.
 
     Stages get harder, so that a mean over them falls: of runs with a curriculum each stage has its own curve
-    (of several runs their mean and range), and a single run's background changes where a stage starts.
+    (of several runs their mean and range), and a single run's background changes when a stage starts.
 
     Args:
         runs: folders of runs that differ in their seeds.

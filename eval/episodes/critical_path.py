@@ -214,7 +214,7 @@ class _Graph:
         return Part(self._parts[part], path, active, least)
 
     def _longest_chain(self, rows: Rows) -> float:
-        """Time of the longest chain of these tasks, each without the others, ns."""
+        """Time of the longest chain of these tasks, each on an idle network, ns."""
         until: dict[int, float] = {}
         # Predecessors ended before, or at the same time with no duration: then they have lower numbers.
         for task in rows[np.lexsort((rows, self._start[rows], self.end[rows]))].tolist():

@@ -38,7 +38,7 @@ class OfGrid(Strict):
     """An entry that may expand to several: see ``ns3_env.eval.benchmark.grid``."""
 
     name: _Name
-    grid: None = Field(default=None, description="axes; the suite holds the entries that it stands for")
+    grid: None = Field(default=None, description="axes; the suite lists the entries of the grid")
     family: str = Field(default="", description="the name in the file, of entries that a grid made")
     parameters: dict[str, Parameter] = Field(default_factory=dict, description="the point of the grid")
 
@@ -68,7 +68,7 @@ class Entry(OfGrid):
     )
     placement: Placement = Field(
         default="simulator",
-        description="where a checkpoint decides: in the simulator, or in Python, which the simulator asks",
+        description="place of a checkpoint's decisions: in the simulator, or in Python, asked by it",
     )
     attributes: dict[str, bool | int | float | str] = Field(
         default_factory=dict, description="of the simulator's controller"

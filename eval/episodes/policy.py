@@ -26,7 +26,7 @@ from ns3_env.simulator.pool import LocalPool, Play, Pool
 
 @dataclass(frozen=True)
 class Episode:
-    """One episode: the simulator's results, and the rewards of the agent's flows (none under others)."""
+    """One episode: the simulator's results, and the rewards of the agent's flows (none under controllers)."""
 
     seed: int
     results: dict[str, Any]

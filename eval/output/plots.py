@@ -129,7 +129,7 @@ _PAPER_SETTINGS: dict[Any, Any] = {
 }
 #: Widths of one and of both columns of a paper, in inches (ACM's; IEEE's are a little wider).
 COLUMN_IN, PAGE_IN = 3.33, 7.0
-#: Figures that are wider on a page, in inches, take both columns.
+#: Figures that are wider on a page, in inches, fill both columns.
 _ONE_COLUMN_UP_TO_IN = 6.5
 _on_paper: ContextVar[bool] = ContextVar("on_paper", default=False)
 _labels: ContextVar[Mapping[str, str]] = ContextVar("labels", default=MappingProxyType({}))

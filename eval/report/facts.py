@@ -103,7 +103,7 @@ def _text(values: Any) -> str:
 
 #: Causes of ``ns3_env.simulator.results`` in a reader's words.
 CAUSES = {"buffer_full": "buffer full", "link": "lost on the link", "failure": "link or switch down"}
-#: Ports of a controller that are shown, those with the most losses; the others share a row.
+#: Ports of a controller that are shown, those with the most losses; the rest share a row.
 SHOWN_PORTS = 4
 _PLACE = ["node", "port", "peer"]
 #: Headings of the rows of ``lost_rows``.

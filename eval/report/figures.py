@@ -150,7 +150,7 @@ def _slowdown_by_size(
         f"slowdown-by-size-{what}",
         figure,
         f"FCT slowdown by flow size, {what}",
-        "Lower is better; 1 is a flow alone. Flows of all seeds together, finished ones only"
+        "Lower is better; 1 is an idle path. Flows of all seeds together, finished ones only"
         + (
             "; in a bucket of fewer than 100 flows the p99 is all but the slowest one."
             if what == "p99"

@@ -36,7 +36,7 @@ class JsonList:
         self._decoder = json.JSONDecoder()
 
     def objects(self, *, is_all: bool = True) -> Iterator[dict[str, Any]]:
-        """Yields each object. Raises ValueError at what is no list of objects, its line in ``line``.
+        """Yields each object. Raises ValueError at anything but a list of objects, its line in ``line``.
 
         Args:
             is_all: nothing may follow the list.
@@ -87,7 +87,7 @@ class JsonList:
         self._place = place
 
     def _read(self) -> bool:
-        """Takes more of the text, as much as there is already; returns whether there was any."""
+        """Reads more of the text, all that is available; returns whether there was any."""
         self._buffer = self._buffer[self._place :]
         self._place = 0
         more = self._text.read(max(_CHUNK, len(self._buffer)))

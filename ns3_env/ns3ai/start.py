@@ -4,7 +4,7 @@
 ``python start.py HELD run TARGET -- --key=value ...``; HELD: the folder's own settings, as JSON.
 
 ns3-ai's Python checks once, half a second after its start, whether the simulation has died, and waits for
-ever for one that dies later. The first lines of our packages load Gymnasium, for its ids, which may take as
+ever for one that dies later. The first lines of our packages load Gymnasium, for its ids, which may need as
 long. So modules are taken out of them before these lines have run; they run as soon as target, settings and
 the vectors' length are known to be right.
 """

@@ -20,7 +20,7 @@ from ns3_env.ns3ai.targets import Settings, plain
 _SCRIPT = """\
 #!/bin/sh
 # Runs a simulation of ns3-env as an ns-3 tree does: ns3 run TARGET [-- --key=value ...]
-# The settings in braces are those of every run, where its command line has no others.
+# The settings in braces are those of every run, if its command line sets no others.
 exec {python} {start} {defaults} "$@"
 """
 

@@ -114,7 +114,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command; returns the exit code."""
     parser = argparse.ArgumentParser(
         prog="python -m ns3_env.programs.plugins",
-        description="Builds and checks a controller of your own.",
+        description="Builds and checks your own controller.",
     )
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--cmakedir", action="store_true", help="for find_package: -Dns3_env_DIR=...")

@@ -96,7 +96,7 @@ def faults_of(scenario: ScenarioFields, network: Network) -> list[str]:
 
 
 def detour_faults(scenario: ScenarioFields, network: Network) -> list[str]:
-    """Refuses detours where they have no path, and with what chooses paths anew."""
+    """Refuses detours without a path, and next to settings that choose paths anew."""
     if not isinstance(scenario.load_balancing, Valiant):
         return []
     if network.cards:

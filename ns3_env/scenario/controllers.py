@@ -107,8 +107,8 @@ class PerFlowRtt(Strict):
     start_bdps: Bdps = Field(
         default=0.0,
         ge=0,
-        description="above 0: and the first time before its first packet, of its size and path alone, with a "
-        "window of so many BDPs",
+        description="above 0: and first before its first packet, from only its size and path, with a "
+        "window of this number of BDPs",
     )
 
     @model_serializer(mode="wrap")

@@ -39,7 +39,7 @@ class SimulatorOptions(Strict):
 
     threads: Annotated[int, Field(ge=1, le=MAX_THREADS)] | Literal["auto"] | None = Field(
         default=None,
-        description="play the network in parts, on so many threads or as many as pay (auto); the results "
+        description="simulate the network in parts, on N threads or as many as help (auto); the results "
         "are the same for any number (docs/large-networks.md). none: as a whole, on one",
     )
 

@@ -41,7 +41,7 @@ class SelectiveRepeat(Strict):
     rto_low_ns: Nanoseconds = Field(
         default=100_000, gt=0, description="timeout while few packets are in flight; at most RTO_high"
     )
-    rto_low_packets: int = Field(default=3, ge=0, le=MAX_PACKETS, description="so many are few")
+    rto_low_packets: int = Field(default=3, ge=0, le=MAX_PACKETS, description="up to this number are few")
     bdp_cap: Annotated[float, at_most(MAX_RTTS, WHY_RTTS)] | None = Field(
         default=1.0,
         gt=0,
@@ -78,7 +78,7 @@ class Nic(Strict):
     cnp_delay_ns: DelayNs = Field(
         default=0,
         ge=0,
-        description="a mark is told by a packet of its own (CNP), so long after the marked one came; "
+        description="a mark is returned by a separate packet (CNP), this long after the marked one; "
         "0: by its ACK",
     )
     ack_delay_ns: DelayNs = Field(

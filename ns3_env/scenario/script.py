@@ -258,7 +258,7 @@ def parser() -> argparse.ArgumentParser:
     """Command line of ``ns3-env script``."""
     command_line = argparse.ArgumentParser(
         prog="ns3-env script",
-        description="Writes a scenario as an ns-3 script, which plays the same: ns3-env script a.yaml > a.cc",
+        description="Writes a scenario as an equivalent ns-3 script: ns3-env script a.yaml > a.cc",
     )
     command_line.add_argument("scenario", help="a scenario's file")
     return command_line

@@ -100,7 +100,7 @@ class Switch(Strict):
         default=3, ge=0, le=MAX_ALPHA_SHIFT, description="threshold: free buffer >> this"
     )
     reserve_bytes: ReserveBytes = Field(
-        default=4096, ge=0, description="of each ingress port, which no other one takes"
+        default=4096, ge=0, description="of each ingress port, which no other one uses"
     )
     resume_offset_bytes: ReserveBytes = Field(default=3072, ge=0)
     headroom_frames: HeadroomFrames | None = Field(
@@ -120,7 +120,7 @@ class Switch(Strict):
     scheduling: Literal["auto", "fifo", "least_remaining"] = Field(
         default="auto",
         description="auto: as the flows' controllers are published; least_remaining: ports and hosts send of "
-        "the flow with the least bytes left, and buffers have no limit, whatever the other keys say",
+        "the flow with the least bytes left, and buffers have no limit, regardless of the other keys",
     )
     flow_counter: Literal["exact", "timeout"] = "exact"
     flow_timeout_ns: Nanoseconds = Field(default=1_000_000, gt=0)
@@ -143,7 +143,7 @@ class TrafficClass(Strict):
     )
     ecn: EcnSetting = Field(
         default="auto",
-        description="auto: as switch.ecn, where that is auto as the controllers of the class's flows",
+        description="auto: as switch.ecn, if that is auto as the controllers of the class's flows",
     )
     congestion_points: CongestionPointsSetting = Field(
         default="auto", description="auto: as switch.congestion_points, likewise"

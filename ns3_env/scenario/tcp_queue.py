@@ -137,7 +137,7 @@ class Red(Strict):
     highest_probability: float = Field(default=0.1, gt=0, le=1)
     average_weight: float = Field(default=0.002, gt=0, le=1, description="of one arrival in the average")
     gentle: bool = Field(default=True, description="grows on to 1 at twice `most`; false: 1 from `most` on")
-    ecn: bool = Field(default=False, description="marks what is ECN-capable instead of dropping it")
+    ecn: bool = Field(default=False, description="marks ECN-capable packets instead of dropping them")
 
     @model_validator(mode="after")
     def _ascends(self) -> Red:
@@ -230,7 +230,7 @@ class AckNoise(Strict):
     """Random time that an ACK waits at its receiver, behind those before it: exponentially distributed."""
 
     mean_rtts: float = Field(default=0.01, gt=0, le=1, description="mean, in base RTTs of the flow's path")
-    most_rtts: float = Field(default=0.1, gt=0, le=1, description="longest: what is above is drawn again")
+    most_rtts: float = Field(default=0.1, gt=0, le=1, description="longest: a larger one is drawn again")
 
     @model_validator(mode="after")
     def _ascends(self) -> AckNoise:

@@ -318,7 +318,7 @@ class Simulator:
         self._due = -1
 
     def took(self, due: int) -> None:
-        """Notes that its decisions were received with those of others; ``due`` of them need an action."""
+        """Notes that its decisions came with other simulators'; ``due`` of them need an action."""
         self._due = due
 
     def receive(

@@ -242,7 +242,7 @@ def all_reduce(random: Random) -> Keys:
     slots=32,
 )
 def layer2(random: Random) -> Keys:
-    """Incasts of 4 to 16 flows that hear feedback frames of switches alone, no telemetry, no window."""
+    """Incasts of 4 to 16 flows that get only feedback frames of switches, no telemetry, no window."""
     flows = int(random.integers(4, 17))
     return {
         "time_limit_ns": "20ms",

@@ -39,7 +39,7 @@ def export_c(checkpoint: Path, out: Path) -> tuple[CFile, Measured]:
     if out.suffix != ".c" or not re.fullmatch(r"[a-z][a-z0-9_]{0,40}", out.stem):
         raise ConfigError(
             f"--out: {out.name}: --format c takes a name of small letters, digits and _ with the ending .c,"
-            " for its functions begin with it"
+            " for its functions start with it"
         )
     if out.stem in list_controllers():
         raise ConfigError(

@@ -26,10 +26,10 @@ MEMBERS = {
     "hop_queue_bytes": ("uint32_t", "queue at the most congested hop"),
     "hop_rate_kbps": ("uint32_t", "rate of that hop's link"),
     "hop_tx_bytes": ("uint64_t", "sent by that hop since its record at the last decision"),
-    "hop_tx_ns": ("uint32_t", "between both records; 0: there is one alone"),
+    "hop_tx_ns": ("uint32_t", "between both records; 0: there is only one"),
     "hop_flows": ("uint32_t", "flows counted at that hop"),
     "shorter_backlog_ns": ("uint32_t", "longest time in which a hop sends what shorter flows have left"),
-    "fair_share_kbps": ("uint32_t", "least rate / flows of the path's hops; 0: not told yet"),
+    "fair_share_kbps": ("uint32_t", "least rate / flows of the path's hops; 0: not known yet"),
 }
 #: Those of them that a flow without telemetry in its packets does not see.
 TELEMETRY = (

@@ -81,7 +81,7 @@ def c_file(source: str, name: str, policy: PolicyFile) -> CFile:
     )
     if tables.size_bytes > MOST_TABLE_BYTES:
         raise ConfigError(
-            f"{source}: its {tables.weights:,} weights take {tables.size_bytes:,} B of tables, and --format c"
+            f"{source}: its {tables.weights:,} weights need {tables.size_bytes:,} B of tables, and --format c"
             f" writes at most {MOST_TABLE_BYTES:,} B: train narrower layers (docs/nic.md)"
         )
     slopes = {field: field in inputs.fields for field in ("rtt_slope", "qlen_slope")}

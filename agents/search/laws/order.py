@@ -55,7 +55,7 @@ class OrderLaw(Strict):
     kind: Literal["order"] = "order"
     utilisation: float = Field(default=0.98, gt=0, le=2, description="that a flow with much left aims at")
     urgency: Real = Field(default=0.8, ge=0, description="how much more a flow aims at that is nearly done")
-    urgent_bdps: Real = Field(default=1.0, gt=0, description="what is left of a flow that is nearly done")
+    urgent_bdps: Real = Field(default=1.0, gt=0, description="bytes left of a flow that is nearly done")
     crowding: float = Field(default=0.23, ge=0, le=2, description="how much more so among many flows")
     sharpness: float = Field(default=1.2, gt=0, le=10, description="how sharp the line is between them")
     patience: Real = Field(
@@ -67,7 +67,7 @@ class OrderLaw(Strict):
     )
     memory: Real = Field(default=0.4, description="share of the last answer, whose effect is not seen yet")
     precedence: Real = Field(default=1.2, ge=0, description="how much more a flow aims at whose turn it is")
-    near_bdps: Real = Field(default=1.0, gt=0, description="what is ahead of a flow whose turn comes next")
+    near_bdps: Real = Field(default=1.0, gt=0, description="bytes ahead of a flow whose turn comes next")
     order_sharpness: float = Field(default=2.0, gt=0, le=10, description="how sharp the line is between them")
     deference: Real = Field(
         default=0.07, ge=0, description="how much less a flow aims at that has e times as much ahead of it"

@@ -27,7 +27,7 @@ from ns3_env.eval.papers.published.published_scenarios import CONTROLLERS
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import default_attributes
 
-#: Keys in which a list may differ from the run: its flows, and what is recorded.
+#: Keys in which a list may differ from the run: its flows, and its records.
 _FREE = {
     "flows",
     "dependencies",

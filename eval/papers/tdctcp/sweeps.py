@@ -25,7 +25,7 @@ _ALIKE = 0.01
 
 @dataclass(frozen=True)
 class Sweep:
-    """Values of one attribute, ascending; the thesis gives the chosen value, and not the others.
+    """Values of one attribute, ascending; the thesis gives only the chosen value.
 
     Attributes:
         attribute: attribute of the controller.

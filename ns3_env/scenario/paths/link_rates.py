@@ -53,7 +53,7 @@ class DrawnRates(Strict):
 
     steps: a new rate at exponential times, its logarithm uniform. walk: a random walk of the rate, reflected
     at both ends. cellular: the walk of a cellular link, whose outages last for exponential times (Winstein et
-    al. 2013); one begins when the rate falls below the lowest.
+    al. 2013); one starts when the rate falls below the lowest.
     """
 
     kind: Literal["steps", "walk", "cellular"]

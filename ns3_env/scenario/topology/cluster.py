@@ -39,7 +39,7 @@ class ScaleOut(Strict):
         default=None, ge=1, description="nodes that share leaves, one leaf for each rail; none: all nodes"
     )
     spines: SwitchCount | None = Field(
-        default=None, ge=1, description="none: 4, or as many as keep their links at 8 Tb/s or below"
+        default=None, ge=1, description="none: 4, or the most that keep their links at 8 Tb/s or below"
     )
     oversubscription: float = Field(
         default=1.0, gt=0, description="rate of a leaf's cards over that of its links to spines"
@@ -68,7 +68,7 @@ class Cluster(TopologyKind):
         description="network cards of a node, which its GPUs share; none: one for each GPU",
     )
     scale_up: ScaleUp | None = Field(
-        default_factory=ScaleUp, description="null: GPUs of a node meet in the fabric alone"
+        default_factory=ScaleUp, description="null: GPUs of a node meet only in the fabric"
     )
     scale_out: ScaleOut = Field(default_factory=ScaleOut)
 

@@ -97,7 +97,7 @@ class Dragonfly(_Direct):
     hosts_per_switch: HostCount = Field(default=2, ge=1)
     switches_per_group: SwitchCount = Field(default=4, ge=1)
     links_to_groups: SwitchCount = Field(default=2, ge=1, description="of each switch, at most")
-    groups: SwitchCount | None = Field(default=None, ge=2, description="none: as many as there are links for")
+    groups: SwitchCount | None = Field(default=None, ge=2, description="none: the most that links allow")
     global_delay_ns: DelayNs | None = Field(
         default=None, gt=0, description="of each link between groups; none: delay_ns"
     )

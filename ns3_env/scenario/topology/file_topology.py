@@ -19,7 +19,7 @@ _LINK_FAULT = re.compile(r"links\.(\d+): (.*)", re.DOTALL)
 
 
 class FileTopology(TopologyKind):
-    """A topology whose nodes and links stand in a file; one that is relative lies beside the scenario's."""
+    """A topology from a file of nodes and links; a relative path starts from the scenario's folder."""
 
     file: NamedFile
 

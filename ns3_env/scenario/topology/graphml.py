@@ -15,15 +15,15 @@ from ns3_env.scenario.topology.map_topology import Edge, MapTopology, Site
 _CHUNK = 1 << 16
 #: Longest text of an attribute that is read.
 _MOST_TEXT = 1000
-#: Attributes of nodes and edges that say something, and other projects' names of them.
+#: Attributes of nodes and edges that are read, and other projects' names of them.
 _OF_NODES = {"kind": "kind", "type": "kind", "Latitude": "latitude", "Longitude": "longitude"}
 _OF_EDGES = {"rate_bps": "rate", "LinkSpeedRaw": "rate", "delay_ns": "delay"}
 
 
 class GraphmlTopology(MapTopology):
-    """The graph of a GraphML file: nodes are switches with hosts, or what their ``kind`` (``type``) says.
+    """The graph of a GraphML file: nodes are switches with hosts, or of their ``kind`` (``type``).
 
-    If it is ``host`` for a node, the nodes are all there are: the others are switches, and no host is added.
+    If it is ``host`` for a node, the file has all nodes: the rest are switches, and no host is added.
     Edges have ``rate_bps`` or the Topology Zoo's ``LinkSpeedRaw`` (bit/s), and ``delay_ns``, or else the
     delay between their nodes' ``Latitude`` and ``Longitude``.
     """
@@ -45,7 +45,7 @@ class GraphmlTopology(MapTopology):
 
 
 class _Reader:
-    """Takes nodes and edges of a file while it is parsed; faults are ValueErrors.
+    """Collects nodes and edges of a file while it is parsed; faults are ValueErrors.
 
     Attributes:
         sites: nodes by their ids.

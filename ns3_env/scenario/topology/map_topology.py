@@ -34,7 +34,7 @@ class Site:
 
 
 class Edge(NamedTuple):
-    """A link of a map; "" where the file says no rate or delay."""
+    """A link of a map; "" if the file gives no rate or delay."""
 
     line: int
     a: str
@@ -44,19 +44,19 @@ class Edge(NamedTuple):
 
 
 class MapTopology(FileTopology):
-    """A network whose file has nodes by name, and edges: switches with hosts, or hosts where it says so.
+    """A network whose file has nodes by name, and edges: switches with hosts, or hosts if it specifies them.
 
     Hosts come first, in the order of the file, switch by switch, then the switches. Parallel edges are one
     link with their rates together. A link without a delay has that of light in a fibre between the places
     of its ends, ``delay_ns`` at least.
     """
 
-    hosts_per_switch: HostCount = Field(default=1, ge=1, description="where the file has no hosts")
+    hosts_per_switch: HostCount = Field(default=1, ge=1, description="if the file has no hosts")
     rate_bps: LinkRate = Field(
-        default=100 * GBPS, description="of hosts' links, and of others whose rate is not in the file"
+        default=100 * GBPS, description="of hosts' links, and of links without a rate in the file"
     )
     delay_ns: DelayNs = Field(
-        default=1000, gt=0, description="of hosts' links, and of others with neither a delay nor places"
+        default=1000, gt=0, description="of hosts' links, and of links with neither a delay nor places"
     )
 
     def _assemble(self, sites: Mapping[str, Site], edges: Sequence[Edge], directed: bool) -> None:

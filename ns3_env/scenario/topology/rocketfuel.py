@@ -26,7 +26,7 @@ class RocketfuelTopology(MapTopology):
     A file of routers (``1221.cch``) has a line ``uid @place ... -> <neighbour> ... =address rn`` for each;
     routers outside and links to them are left out. A file of latencies (``latencies.intra``) has a line with
     two routers and milliseconds for each link. Neither has rates (``rate_bps``). Routers that are not
-    connected with most of the others are left out.
+    connected with the largest part are left out.
     """
 
     kind: Literal["rocketfuel"] = "rocketfuel"

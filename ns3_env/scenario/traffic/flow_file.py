@@ -183,11 +183,11 @@ class FlowFile(FlowsInFile):
     """Flows as a CSV has them: a header naming src, dst, size_bytes and start_ns, then a row for each flow.
 
     Columns may come in any order; sizes and times may have units ("2MB", "1.5us"). The size of a flow that
-    never ends is ``endless``. ``start_us``, ``start_ms`` or ``start_s`` may stand for ``start_ns``, with
+    never ends is ``endless``. ``start_us``, ``start_ms`` or ``start_s`` may replace ``start_ns``, with
     numbers that are rounded to nanoseconds. A column ``controller`` may name each flow's; if it is empty the
     flow has that of the traffic, or the scenario's. ``name``, or ``id``, names a flow, ``after`` those that
     it waits for (with spaces between); it starts ``delay_ns`` later. A list of objects with these keys in
-    JSON says the same; ``size`` and ``start`` are there in bytes and nanoseconds, as in Parsimon's files.
+    JSON has the same keys; ``size`` and ``start`` are there in bytes and nanoseconds, as in Parsimon's files.
     """
 
     kind_of_file: ClassVar[str] = "CSV"
@@ -260,7 +260,7 @@ class FlowFile(FlowsInFile):
         return False
 
     def _take_flow(self, line: int, texts: dict[str, str]) -> None:
-        """Takes a row by its columns' names."""
+        """Reads a row by its columns' names."""
         controller, after = texts.pop("controller", ""), texts.pop("after", "")
         name, number = texts.pop("name", ""), texts.pop("id", "")
         start = next(key for key in texts if key.startswith("start_"))

@@ -37,7 +37,7 @@ _STATEMENTS = (
 
 
 class Goal(TextJob):
-    """Job whose ranks compute, send and receive as a schedule in GOAL says.
+    """Job whose ranks compute, send and receive by a schedule in GOAL.
 
     ``calc`` lasts its nanoseconds; a rank's cpu (``cpu N``, 0 if none is named) does one computation after
     the other, in the order of the file. Sends and receives are matched by ranks and tag, in their order; a
@@ -51,7 +51,7 @@ class Goal(TextJob):
         default=65535,
         ge=0,
         le=MAX_BYTES,
-        description="a send of at most as many is over at once for its rank (LogGOPSim's S), a larger one "
+        description="a send of at most this size is over at once for its rank (LogGOPSim's S), a larger one "
         "when its receiver has it",
     )
     job: str = Field(default="goal", min_length=1, description="its name in results")

@@ -167,7 +167,7 @@ class Group(Strict):
     """Properties of a group's flows; traffic names it (``group``), the results' flows do as well."""
 
     controller: str | None = Field(
-        default=None, min_length=1, description="of its flows; none: the scenario's first, whoever plays"
+        default=None, min_length=1, description="of its flows; none: the scenario's first"
     )
     attributes: dict[str, bool | int | float | str] = Field(
         default_factory=dict, description="of that controller; they come before the scenario's"

@@ -25,7 +25,7 @@ class Flow(Strict):
     start_ns: Nanoseconds = Field(default=0, ge=0)
     controller: str | None = None
     group: str | None = None
-    name: str | None = Field(default=None, min_length=1, description="by which others wait for it")
+    name: str | None = Field(default=None, min_length=1, description="by which other flows wait for it")
     after: Annotated[list[str], few(MAX_FLOWS, WHY_FLOWS)] = Field(
         default=[], description="names of flows: it starts when their receivers have all of them"
     )

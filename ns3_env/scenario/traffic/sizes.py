@@ -140,12 +140,12 @@ _THREE_NUMBERS = (
 class SizeFile(Strict):
     """A file with a line ``size_bytes percent`` for each point, ascending from 0 to 100 percent, or to 1.
 
-    Shares that end at 1 are fractions. Between the numbers stand blanks or a comma; empty lines, text after
+    Shares that end at 1 are fractions. Numbers are separated by blanks or a comma; empty lines, text after
     a ``#``, and a first line of words are ignored. A first line with a single number is the mean, as Homa's
-    distributions have it: their first share is above 0, and no flow is smaller than its size. The same holds
-    of lines with three numbers, ns-2's, whose second one says nothing; their sizes are packets in pFabric's
-    files and bytes in others', so that ``unit_bytes`` must say which. A relative ``file`` is looked for next
-    to the scenario's file.
+    distributions have it: their first share is above 0, and no flow is smaller than its size. The same is
+    true of lines with three numbers, ns-2's, whose second one is ignored; their sizes are packets in
+    pFabric's files and bytes in others, so that ``unit_bytes`` must specify it. A relative ``file`` is looked
+    for next to the scenario's file.
     """
 
     file: NamedFile

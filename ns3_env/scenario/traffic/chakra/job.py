@@ -128,7 +128,7 @@ class FileJob(TraceJob):
 class TextJob(FileJob):
     """Base of jobs whose ranks' traces are one text."""
 
-    content: str | None = Field(default=None, description="in the place of a file: its text")
+    content: str | None = Field(default=None, description="instead of a file: its text")
 
     def _lines(self) -> list[str]:
         """The text's lines. Raises OSError, and WireError if there is no text."""

@@ -3,9 +3,9 @@
 
 A kernel with a ``Collective name`` is a collective, every other one computation on its stream; copies and
 fills of memory are computation too. A kernel lasts as long as it did, and longer by its stream's idle time
-before it that nothing explains: the processor had not launched it. What is explained is waited for: what was
-launched before a kernel on another stream, and ended while its own was idle. A collective waits for what was
-launched before it on each stream of computation, and for the one before it on its own.
+before it that nothing explains: the processor had not launched it. A kernel waits for those that explain
+idle time: launched before it on another stream, and ended while its own was idle. A collective waits for
+kernels launched before it on each stream of computation, and for the one before it on its own.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class _Trace:
     _launches: dict[Any, float] = field(default_factory=dict)
 
     def take(self, line: int, content: Mapping[str, Any]) -> None:
-        """Takes an event of the file. Raises WireError."""
+        """Reads an event of the file. Raises WireError."""
         kind, arguments = content.get("cat"), content.get("args", {})
         if content.get("ph") != "X" or kind not in (*_ON_GPU, *_LAUNCHES) or not isinstance(arguments, dict):
             return
@@ -129,7 +129,7 @@ class _Trace:
             yield order.computation(event) if event.collective is None else order.communication(event)
 
     def _launched(self, event: _Event) -> tuple[float, float]:
-        """Time of an event's launch, or its beginning where that is not known, and its beginning."""
+        """Time of an event's launch, or its start if that is not known, and its start."""
         return self._launches.get(event.correlation, event.begin), event.begin
 
 
@@ -138,7 +138,7 @@ class _Order:
 
     Args:
         streams: events of each stream, in their order.
-        launched: tells when an event was launched.
+        launched: gives the time at which an event was launched.
     """
 
     def __init__(

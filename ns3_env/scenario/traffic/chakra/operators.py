@@ -39,7 +39,7 @@ _BYTES = {
     **dict.fromkeys(("Long", "Double", "ComplexFloat"), 8),
     "ComplexDouble": 16,
 }
-#: Return a view of an argument, as the schema says ("Tensor(a)"; "(a!)" is written to).
+#: Return a view of an argument, as in the schema ("Tensor(a)"; "(a!)" is written to).
 _VIEW = re.compile(r"->.*\(a\)")
 _ALLOCATION = re.compile(r"aten::(empty|new_empty|resize_|set_|item|_local_scalar_dense|record_stream)")
 
@@ -50,7 +50,7 @@ def letters(name: object) -> str:
 
 
 def collective_type(name: object, where: str, also: Sequence[str] = ()) -> int:
-    """The schema's ``comm_type`` of a collective. Raises WireError: ``where``, and what may stand there."""
+    """The schema's ``comm_type`` of a collective. Raises WireError: ``where``, and the allowed values."""
     kind = _KIND_OF.get(letters(name))
     if kind is None:
         raise WireError(
@@ -60,7 +60,7 @@ def collective_type(name: object, where: str, also: Sequence[str] = ()) -> int:
 
 
 def element_bytes(dtype: object, where: str) -> int:
-    """Bytes of an element of this type. Raises WireError: ``where``, and what may stand there."""
+    """Bytes of an element of this type. Raises WireError: ``where``, and the allowed values."""
     name = str(dtype)
     each = _BYTES.get(name, 1 if name.startswith(("Float8", "Q")) else 0)
     if not each:
@@ -75,14 +75,14 @@ def is_free(name: str, schema: str) -> bool:
 
 
 def count_operations(name: str, inputs: Sequence[Any], outputs: Sequence[Any]) -> int:
-    """Operations of an operator: those of products of matrices, convolutions and attention; of others 0.
+    """Operations of an operator: those of products of matrices, convolutions and attention; otherwise 0.
 
     A product of m x k and k x n matrices has 2 m k n; attention two products forward. The forward part of a
-    convolution has 2 times an output's elements times a filter's, its backward part twice as many.
+    convolution has 2 times an output's elements times a filter's, its backward part twice that.
 
     Args:
         name: name of the operator.
-        inputs: shape of each input, [] of what is no tensor.
+        inputs: shape of each input, [] if it is no tensor.
         outputs: shape of each output.
     """
     ins, outs = list(map(_shape, inputs)), list(map(_shape, outputs))
@@ -101,7 +101,7 @@ def count_operations(name: str, inputs: Sequence[Any], outputs: Sequence[Any]) -
 
 
 def _shape(value: Any) -> list[int]:
-    """A shape, [] of what is none."""
+    """A shape, [] of anything else."""
     return value if isinstance(value, list) and all(type(x) is int for x in value) else []
 
 

@@ -89,7 +89,7 @@ class _Record(NamedTuple):
         return checked_bits(value, f"line {self.line}: {name}")
 
     def before_name(self, places: int) -> int | None:
-        """The number so many places before the name among the values; None if there is none.
+        """The number this many places before the name among the values; None if there is none.
 
         One place before it is the other rank of a send or receive, three places the sequence number.
         """
@@ -143,7 +143,7 @@ class _Trace:
     _groups: list[str] = field(default_factory=list)
 
     def take(self, line: int, content: Mapping[str, Any]) -> None:
-        """Takes a node of the file. Raises WireError."""
+        """Reads a node of the file. Raises WireError."""
         number, parent = (_whole(content, key, line) for key in ("id", "ctrl_deps"))
         self._parent[number] = parent
         name = str(content.get("name", ""))

@@ -26,7 +26,7 @@ from ns3_env.scenario.traffic.kind import Flows
 
 
 class Chakra(FileJob):
-    """Training job whose ranks compute and send as their execution traces say (Sridharan 2023).
+    """Training job whose ranks compute and send by their execution traces (Sridharan 2023).
 
     Computation lasts its node's ``duration_micros``; a rank's accelerator computes one node after the other,
     and in parallel so does its processor (``is_cpu_op``), in the order of the file, but that a node comes
@@ -42,11 +42,11 @@ class Chakra(FileJob):
     file: NamedFile | None = Field(
         default=None,
         description="rank 0's is this and .0.et (or .json, .eg, each also .gz), rank 1's this and .1.et, and "
-        "so on; or with %d in the place of the rank",
+        "so on; or with %d instead of the rank",
     )
     groups: NamedFile | dict[str, list[int]] | None = Field(
         default=None,
-        description="ranks of each process group, by name, or ASTRA-sim's file of them; none: as traces say",
+        description="ranks of each process group, by name, or ASTRA-sim's file of them; none: from traces",
     )
     flops_per_s: float | None = Field(
         default=None, gt=0, description="of a computation that has num_ops and no duration; none: no time"
@@ -55,7 +55,7 @@ class Chakra(FileJob):
         default=None, gt=0, description="with which such a computation, or a load, moves its tensor_size"
     )
     content: Annotated[list[str], few(MAX_RANKS, WHY_RANKS)] | None = Field(
-        default=None, min_length=1, description="in the place of files: each rank's, as base64"
+        default=None, min_length=1, description="instead of files: each rank's, as base64"
     )
     job: str = Field(default="trace", min_length=1, description="its name in results")
 

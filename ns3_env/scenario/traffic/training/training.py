@@ -62,16 +62,16 @@ class Training(TraceJob):
     micro_batch: int = Field(default=1, ge=1, description="sequences of a microbatch")
     micro_batches: int = Field(default=1, ge=1, description="of a step and data-parallel rank")
     layers_together: int = Field(
-        default=1, ge=1, description="layers that compute and communicate as one, with as many bytes"
+        default=1, ge=1, description="layers that compute and communicate as one, with the same bytes"
     )
     bucket_bytes: Bytes | None = Field(
         default=None,
         ge=1,
-        description="gradients of a rank's layers are summed together once they are as many; none: each "
+        description="gradients of a rank's layers are summed together once they reach this; none: each "
         "block's by themselves",
     )
     iterations: int = Field(default=1, ge=1, le=MAX_ITERATIONS, description="steps, one after the other")
-    scale: float = Field(default=1.0, gt=0, description="of all bytes and times: 0.01 plays a hundredth")
+    scale: float = Field(default=1.0, gt=0, description="of all bytes and times: 0.01 is a hundredth")
     ranks: Annotated[list[int], few(MAX_RANKS, WHY_RANKS)] | None = Field(
         default=None, description="hosts, in the order of their ranks; none: the first ones"
     )

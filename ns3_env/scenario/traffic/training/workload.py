@@ -25,7 +25,7 @@ _BOTTOM = "DLRM_LAST_BOTTOM_LAYER"
 
 
 class Workload(TextJob):
-    """Job whose ranks go through a model's layers, forward and backward, as a workload's text says.
+    """Job whose ranks go through a model's layers, forward and backward, by a workload's text.
 
     The first line has the kind of parallelism and its numbers (``model_parallel_NPU_group``, ``ep``, ``pp``,
     ``all_gpus``), the second how many layers there are; then comes a line for each. A layer's collective is
