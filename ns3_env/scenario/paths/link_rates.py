@@ -36,7 +36,7 @@ MAX_DRAWN = MAX_LINK_STEPS
 #: Added to the scenario's seed, so that rates are drawn apart from traffic.
 _STREAM = 0x11FE
 #: Ticks of a random walk, and its standard deviation over ``every_ns`` as a share of the highest rate: with
-#: 1 s and 12 Mb/s those of Winstein et al. 2013 (20 ms, 200 packets/s after 1 s, of at most 1000).
+#: 1 s and 12 Mb/s those of Winstein 2013 (20 ms, 200 packets/s after 1 s, of at most 1000).
 _TICKS, _DEVIATION = 50, 0.2
 
 
@@ -52,8 +52,8 @@ class DrawnRates(Strict):
     """Rates drawn from the scenario's seed.
 
     steps: a new rate at exponential times, its logarithm uniform. walk: a random walk of the rate, reflected
-    at both ends. cellular: the walk of a cellular link, whose outages last for exponential times (Winstein et
-    al. 2013); one starts when the rate falls below the lowest.
+    at both ends. cellular: the walk of a cellular link, whose outages last for exponential times (Winstein
+    2013); one starts when the rate falls below the lowest.
     """
 
     kind: Literal["steps", "walk", "cellular"]

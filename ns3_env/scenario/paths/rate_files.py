@@ -15,7 +15,7 @@ from ns3_env.config.model import shown
 from ns3_env.config.units import RATE, TIME, quantity
 
 _MS = 1_000_000
-#: Each line of mahimahi is a packet of 1500 B that may leave in that millisecond (Netravali et al. 2015).
+#: Each line of mahimahi is a packet of 1500 B that may leave in that millisecond (Netravali 2015).
 _PACKET_BPS = 8 * 1500 * 1000.0
 #: Columns of a CSV; the last one may be missing.
 COLUMNS = ("at_ns", "rate_bps", "delay_ns")
