@@ -77,9 +77,10 @@ docs: setup
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "build/site/index.html; with its search: $(BIN)/python -m http.server -d build/site"
 
-# Some of these keep one core busy: two run at a time, but for the tests in Python, which have two processes.
+# Some of these keep one core busy: two run at a time, but for the tests in Python, which have two processes. Not by
+# `make -j2`: ninja cannot use the jobserver of a make above it.
 test: setup
-	$(MAKE) -j2 --output-sync=line test-cpp test-includes lint
+	@printf '%s\n' test-cpp test-includes lint | xargs -P 2 -n 1 $(MAKE)
 	$(MAKE) test-python
 	$(MAKE) test-attacks
 
