@@ -194,7 +194,11 @@ class Scenario(ScenarioFields):
 
     def without_files(self) -> Scenario:
         """The same scenario with the contents of its files written out, so that it needs no other file."""
-        update = {"traffic": self.traffic.without_files(), "topology": self.topology.without_files()}
+        update = {
+            "traffic": self.traffic.without_files(),
+            "topology": self.topology.without_files(),
+            "link_rates": [entry.without_files() for entry in self.link_rates],
+        }
         return self.model_copy(update=update)
 
     def flows(self) -> Flows:

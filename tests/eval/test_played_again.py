@@ -15,6 +15,7 @@ from ns3_env.eval.episodes.results import result_files
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.fields import ScenarioFields, SimulatorOptions
 from ns3_env.scenario.paths.failures import DrawnOutages, Failures, Outage
+from ns3_env.scenario.paths.link_rates import DrawnRates, LinkRate, RateStep
 from ns3_env.scenario.record import Measurement, Record
 from ns3_env.scenario.reliability import Corruption, Nic, SelectiveRepeat
 from ns3_env.scenario.switch import CongestionPoints, Ecn, Switch, TrafficClass
@@ -38,6 +39,7 @@ SECTIONS = {
     "recovery": [SelectiveRepeat],
     "corruption": [Corruption],
     "failures": [Failures, Outage, DrawnOutages],
+    "link_rates": [LinkRate, RateStep, DrawnRates],
     "record": [Record],
     "measurement": [Measurement],
     "simulator": [SimulatorOptions],
@@ -62,6 +64,7 @@ def test_a_written_configuration_plays_to_the_same_bytes(
     Path("step.goal").write_text(PING_PONG)
     Path("matrix.cm").write_text("Nodes 2\nConnections 1\n0->1 start 9000 size 5000\n")
     Path("tree.topo").write_text(TWO_TIERS)
+    Path("link.trace").write_text("1\n1\n2\n4\n")
     Path("workload.txt").write_text("MODEL\n1\na -1 5 ALLREDUCE 9000 7 NONE 0 9 NONE 0 1\n")
     content = {
         "controllers": [{"name": "dcqcn"}, {"name": "dctcp"}],

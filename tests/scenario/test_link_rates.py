@@ -101,7 +101,7 @@ def test_drawn_rates_are_the_seeds_own(
 @pytest.mark.parametrize(
     "change",
     [
-        {"drawn": {"kind": "walk", "least_bps": 1e9, "most_bps": 100e9, "every_ns": 20_000}},
+        {"drawn": {"kind": "walk", "least_bps": 1e9, "most_bps": 100e9, "every_ns": 100_000}},
         {
             "steps": [
                 {"at_ns": at, "rate_bps": rate, "delay_ns": delay}
@@ -117,6 +117,7 @@ def test_parts_give_the_same_flows_on_links_that_change(simulator: Simulator, ch
         "traffic": {"kind": "incast", "receiver": 0, "senders": list(range(4, 16)), "size_bytes": 100_000},
         "link_rates": [{"link": "all", **change}],
         "record": {"queues": False},
+        "time_limit_ns": 1_000_000,
     }
     flows = [
         simulator.play(Scenario.of({**keys, "simulator": {"threads": threads}}).under("hpcc"))["flows"]
@@ -143,6 +144,9 @@ def test_files_give_rates_and_repeat(
     assert dict(zip(row["at_ns"], row["rate_bps"], strict=True)) == rates
     assert (row["from"], row["to"], row["period_ns"]) == (1, 2, period_ns)
     assert scenario("rdma", {**file, "repeat": False}).to_simulator_json()["link_rates"][0]["period_ns"] == -1
+    whole = scenario("rdma", file).without_files()
+    (tmp_path / "link.trace").unlink()
+    assert whole.to_simulator_json()["link_rates"][0] == row
 
 
 @pytest.mark.parametrize(

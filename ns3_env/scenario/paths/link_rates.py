@@ -121,6 +121,11 @@ class LinkRate(LinkDirections):
     steps: Annotated[list[RateStep], few(MAX_LINK_STEPS, WHY_STEPS)] = Field(default=[])
     drawn: DrawnRates | None = None
     repeat: bool | None = Field(default=None, description="from the start again at the end; none: files do")
+    period_ns: Nanoseconds | None = Field(
+        default=None,
+        gt=0,
+        description="from one repetition to the next; none: the last step lasts as long as the one before",
+    )
 
     _read: RateFile | None = PrivateAttr(default=None)
 
@@ -146,21 +151,40 @@ class LinkRate(LinkDirections):
         times = [step.at_ns for step in self.steps]
         if times and (times[0] != 0 or any(b <= a for a, b in itertools.pairwise(times))):
             return ["steps: at_ns ascends from 0"]
-        if not self._repeats() and self._steps().rows and not self._steps().rows[-1].rate_bps:
+        rows, period_ns = self._steps()
+        if self._repeats() and rows and rows[-1].at_ns >= period_ns:
+            return [f"period_ns: {self.period_ns} is not after the last step"]
+        if not self._repeats() and rows and not rows[-1].rate_bps:
             return [
                 "steps: the last rate is 0, so the link would never send again: end with a rate, or write "
                 "repeat: true"
             ]
         return []
 
+    def without_files(self) -> LinkRate:
+        """The same link, with the steps of its file."""
+        if self._read is None:
+            return self
+        period_ns, repeat = self._steps().period_ns, self._repeats()
+        rows = [RateStep(**step._asdict()) for step in self._steps().rows]
+        return LinkRate(
+            link=self.link,
+            towards=self.towards,
+            steps=rows,
+            repeat=repeat,
+            period_ns=period_ns if repeat else None,
+        )
+
     def _repeats(self) -> bool:
         return self.repeat if self.repeat is not None else self.file is not None
 
     def _steps(self) -> Steps:
-        """The steps that are no draw."""
+        """The steps that are not drawn."""
         if self._read is not None:
-            return self._read.steps
-        return steps_of(Step(x.at_ns, x.rate_bps, x.delay_ns) for x in self.steps)
+            steps = self._read.steps
+        else:
+            steps = steps_of(Step(x.at_ns, x.rate_bps, x.delay_ns) for x in self.steps)
+        return steps if self.period_ns is None else Steps(steps.rows, self.period_ns)
 
     def columns(self, random: np.random.Generator, link_delay_ns: int, time_limit_ns: int) -> dict[str, Any]:
         """The steps as the simulator's input has them; a period of −1: they do not repeat."""
