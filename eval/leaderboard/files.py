@@ -139,18 +139,20 @@ def _around(page: Path, lines: tuple[str, str]) -> tuple[str, str]:
 
 
 def _show(boards: Sequence[tuple[Group, Leaderboard]], console: Console) -> None:
-    """A row for each entry of each group, without single tasks: those are in the file."""
+    """A row for each entry of each group, with its number of runs; single tasks are in the file."""
     for group, board in boards:
         title = f"{group.name}: {', '.join(board.tasks)}"
         objectives = board.objectives if len(board.objectives) > 1 else {}
-        headings = ("runs", *objectives, "IQM of the scores", f"better than {board.baseline}")
+        names = (name.removeprefix("max-min ") for name in objectives)
+        headings = (*names, "IQM", f"better than {board.baseline}")
         table = new_table(title, "entry", headings, (0, 1, 0, 0), edge=True)
         for line in board.lines:
             name = f"{line.entry} (bound)" if line.reference else line.entry
-            mean = cell(line.mean, whole) + (f" of {len(line.tasks)} tasks" if board.lacks(line) else "")
+            name += f" ×{line.runs}" if line.runs > 1 else ""
+            name += f" ({len(line.tasks)} tasks)" if board.lacks(line) else ""
             chance = "–" if line.improvement is None else cell(line.improvement, "{:.2f}".format)
             means = (objective_mean(line, tasks) for tasks in objectives.values())
-            table.add_row(name, str(line.runs), *means, mean, chance)
+            table.add_row(name, *means, cell(line.mean, whole), chance)
         print_table(table, console)
 
 
