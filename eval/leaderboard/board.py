@@ -71,11 +71,12 @@ class Leaderboard:
 
     @property
     def objectives(self) -> dict[str, list[str]]:
-        """Known tasks by what they score ("slowdown", "max-min fairness", "job time"), in order."""
+        """Known tasks by what they score ("slowdown", "max-min fairness", "job time"), in order; empty if all
+        score the same."""
         tasks: dict[str, list[str]] = {}
         for task in filter(TASKS.__contains__, self.tasks):
             tasks.setdefault(OBJECTIVES[TASKS[task].measure], []).append(task)
-        return tasks
+        return tasks if len(tasks) > 1 else {}
 
     def lacks(self, line: Line) -> bool:
         """Returns whether the entry lacks scores in some task; its numbers cover its other tasks."""

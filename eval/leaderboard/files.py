@@ -142,7 +142,7 @@ def _show(boards: Sequence[tuple[Group, Leaderboard]], console: Console) -> None
     """A row for each entry of each group, with its number of runs; single tasks are in the file."""
     for group, board in boards:
         title = f"{group.name}: {', '.join(board.tasks)}"
-        objectives = board.objectives if len(board.objectives) > 1 else {}
+        objectives = board.objectives
         names = (name.removeprefix("max-min ") for name in objectives)
         headings = (*names, "IQM", f"better than {board.baseline}")
         table = new_table(title, "entry", headings, (0, 1, 0, 0), edge=True)

@@ -32,16 +32,10 @@ def markdown(board: Leaderboard) -> str:
     """A row for each entry, the best first; references in italics."""
     headings = [*map(markdown_cell, board.tasks)]
     if len(board.tasks) > 1:
-        headings += [*_objectives(board), "IQM", f"better than {markdown_cell(board.baseline)}"]
+        headings += [f"{name} ({len(tasks)})" for name, tasks in board.objectives.items()]
+        headings += ["IQM", f"better than {markdown_cell(board.baseline)}"]
     rows = (_row(board, line) for line in board.lines)
     return "\n".join(markdown_table(["entry", "runs", *headings, "each run"], rows)) + "\n"
-
-
-def _objectives(board: Leaderboard) -> dict[str, list[str]]:
-    """Tasks of each objective as a column heading names it; empty if the board has one objective."""
-    if len(board.objectives) < 2:
-        return {}
-    return {f"{name} ({len(tasks)})": tasks for name, tasks in board.objectives.items()}
 
 
 def frame_of(board: Leaderboard) -> pandas.DataFrame:
@@ -61,7 +55,7 @@ def _row(board: Leaderboard, line: Line) -> list[str]:
     name = markdown_cell(line.entry)
     mean = cell(line.mean, whole) + (" ‡" if board.lacks(line) else "")
     scores = [whole(line.tasks[task]) if task in line.tasks else "–" for task in board.tasks]
-    means = [objective_mean(line, tasks) for tasks in _objectives(board).values()]
+    means = [objective_mean(line, tasks) for tasks in board.objectives.values()]
     chance = "–" if line.improvement is None else cell(line.improvement, "{:.2f}".format)
     return [
         f"*{name}*" if line.reference else name,

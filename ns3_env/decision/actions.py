@@ -103,8 +103,8 @@ class MultiplicativeWindow(_Relative):
 
     name: ClassVar[str] = "multiplicative_window"
 
-    alpha: float = _default("multiplicative_window", "alpha")
-    rounding: Literal["floor", "progress", "none"] = _default("multiplicative_window", "rounding")
+    alpha: float = _default(name, "alpha")
+    rounding: Literal["floor", "progress", "none"] = _default(name, "rounding")
 
 
 @dataclass(frozen=True)
@@ -120,8 +120,8 @@ class RecursiveWindow(_Relative):
 
     name: ClassVar[str] = "recursive_window"
 
-    alpha: float = _default("recursive_window", "alpha")
-    most_factor: float = _default("recursive_window", "most_factor")
+    alpha: float = _default(name, "alpha")
+    most_factor: float = _default(name, "most_factor")
 
 
 @dataclass(frozen=True)
@@ -134,8 +134,8 @@ class ExponentialWindow(_Relative):
 
     name: ClassVar[str] = "exponential_window"
 
-    alpha: float = _default("exponential_window", "alpha")
-    least_packets: float = _default("exponential_window", "least_packets")
+    alpha: float = _default(name, "alpha")
+    least_packets: float = _default(name, "least_packets")
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ class LogarithmicWindow(_Relative):
 
     name: ClassVar[str] = "logarithmic_window"
 
-    least_packets: float = _default("logarithmic_window", "least_packets")
+    least_packets: float = _default(name, "least_packets")
 
 
 @dataclass(frozen=True)
@@ -166,10 +166,10 @@ class FairShareWindow(_Relative):
     """
 
     name: ClassVar[str] = "fair_share_window"
-    fields: ClassVar[tuple[str, ...]] = _native.ACTIONS["fair_share_window"][1]
+    fields: ClassVar[tuple[str, ...]] = _native.ACTIONS[name][1]
 
-    alpha: float = _default("fair_share_window", "alpha")
-    least_packets: float = _default("fair_share_window", "least_packets")
+    alpha: float = _default(name, "alpha")
+    least_packets: float = _default(name, "least_packets")
 
 
 @dataclass(frozen=True)
@@ -185,9 +185,9 @@ class MultiplicativeRate(_Relative):
 
     name: ClassVar[str] = "multiplicative_rate"
 
-    alpha: float = _default("multiplicative_rate", "alpha")
-    least_packets: float = _default("multiplicative_rate", "least_packets")
-    window: Literal["bdp", "none"] = _default("multiplicative_rate", "window")
+    alpha: float = _default(name, "alpha")
+    least_packets: float = _default(name, "least_packets")
+    window: Literal["bdp", "none"] = _default(name, "window")
 
 
 @dataclass(frozen=True)

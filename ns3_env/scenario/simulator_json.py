@@ -41,7 +41,7 @@ from ns3_env.scenario.derived import (
     timing,
 )
 from ns3_env.scenario.fields import ScenarioFields
-from ns3_env.scenario.paths import balancing_content, link_rate_rows
+from ns3_env.scenario.paths import are_drawn, balancing_content, link_rate_rows
 from ns3_env.scenario.reliability import Nic, SelectiveRepeat, corruption_rows
 from ns3_env.scenario.tcp_queue import Tcp, Threshold
 from ns3_env.scenario.topology import Network
@@ -213,7 +213,7 @@ def _draw_content(
         },
     }
     limit = scenario.time_limit_ns
-    if scenario.link_rates:
+    if are_drawn(scenario.link_rates):
         content["link_rates"] = link_rate_rows(scenario.link_rates, network, scenario.seed, limit)
     if scenario.failures is not None:
         content["failures"] = scenario.failures.content(network, scenario.seed, limit)
@@ -260,6 +260,10 @@ def _fixed(
     if network.cards:
         hosts = {card: host for host, (_, *cards) in network.cards.items() for card in cards}
         content["cards"] = {"node": list(hosts), "host": list(hosts.values())}
+    if scenario.link_rates and not are_drawn(scenario.link_rates):
+        content["link_rates"] = link_rate_rows(
+            scenario.link_rates, network, scenario.seed, scenario.time_limit_ns
+        )
     if scenario.corruption:
         content["loss"]["links"] = corruption_rows(scenario.corruption, network)
     if scenario.record.reordering or isinstance(scenario.recovery, SelectiveRepeat):

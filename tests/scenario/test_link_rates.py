@@ -158,6 +158,8 @@ def test_files_give_rates_and_repeat(
         ("at_ns,rate_bps\n0,5parsecs\n", "link.trace:2: rate_bps: '5parsecs' has the unknown unit"),
         ("0 0\n1 0\n", "no line has a rate above 0: the link would never send"),
         ("", "has no line"),
+        ("1\n²\n", "link.trace:2: '²' is no whole number of ms"),
+        ("at_ns,rate_bps\n0," + 200_000 * "1", "link.trace:2: no CSV: field larger than field limit"),
     ],
 )
 def test_a_faulty_file_is_named_by_its_line(tmp_path: Path, text: str, fault: str) -> None:

@@ -58,10 +58,11 @@ LinkSchedule::TransmissionEnd(uint32_t bytes, Picos now)
 }
 
 Picos
-LinkSchedule::DelayAt(Picos time)
+LinkSchedule::Arrival(Picos end)
 {
-    Seek(time);
-    return m_steps[m_step].delay;
+    Seek(end);
+    m_lastArrival = std::max(m_lastArrival, end + m_steps[m_step].delay);
+    return m_lastArrival;
 }
 
 Picos

@@ -30,7 +30,8 @@ class LinkSchedule
 
     /// End of the transmission of `bytes` that begins at `now`.
     Picos TransmissionEnd(uint32_t bytes, Picos now);
-    Picos DelayAt(Picos time);
+    /// Arrival of a frame whose transmission ends then; none overtakes the one before, though delays become shorter.
+    Picos Arrival(Picos end);
     Picos LeastDelay() const;
 
   private:
@@ -43,6 +44,7 @@ class LinkSchedule
     Picos m_period;
     size_t m_step{0};
     Picos m_repetition{0}; ///< when the present repetition began
+    Picos m_lastArrival{0};
 };
 
 } // namespace ns3::env

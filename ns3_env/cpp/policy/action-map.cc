@@ -53,6 +53,13 @@ PathBytes(const ObservationRecord& record)
     return std::max(record[Field::BdpBytes], record[Field::PacketBytes]);
 }
 
+/// Bytes of this number of packets, at most the path's.
+double
+LeastWindow(double packets, const ObservationRecord& record)
+{
+    return std::min(packets * record[Field::PacketBytes], PathBytes(record));
+}
+
 /// Factor by which a window is larger than the flow's present one.
 double
 WindowFactor(double window, const ObservationRecord& record)
@@ -90,9 +97,9 @@ enum class WindowRounding : uint8_t
 class MultiplicativeWindow final : public ActionMap
 {
   public:
-    MultiplicativeWindow(double alpha, WindowRounding rounding)
-        : m_alpha(alpha),
-          m_rounding(rounding)
+    explicit MultiplicativeWindow(const ActionSettings& settings)
+        : m_alpha(settings[0]),
+          m_rounding(static_cast<WindowRounding>(settings[1]))
     {
     }
 
@@ -135,9 +142,9 @@ class MultiplicativeWindow final : public ActionMap
 class RecursiveWindow final : public ActionMap
 {
   public:
-    RecursiveWindow(double alpha, double mostFactor)
-        : m_alpha(alpha),
-          m_logOfMost(std::log(mostFactor))
+    explicit RecursiveWindow(const ActionSettings& settings)
+        : m_alpha(settings[0]),
+          m_logOfMost(std::log(settings[1]))
     {
     }
 
@@ -173,18 +180,17 @@ class RecursiveWindow final : public ActionMap
 class ExponentialWindow final : public ActionMap
 {
   public:
-    ExponentialWindow(double alpha, double leastPackets)
-        : m_alpha(alpha),
-          m_leastPackets(leastPackets)
+    explicit ExponentialWindow(const ActionSettings& settings)
+        : m_alpha(settings[0]),
+          m_leastPackets(settings[1])
     {
     }
 
     ActionRow operator()(double action, const ObservationRecord& record) const override
     {
         const double a = std::clamp(action, -1.0, 1.0);
-        const double packet = record[Field::PacketBytes];
-        const double bdp = std::max(record[Field::BdpBytes], packet);
-        const double least = std::min(m_leastPackets * packet, bdp);
+        const double bdp = PathBytes(record);
+        const double least = LeastWindow(m_leastPackets, record);
         const double window =
             std::clamp(WindowNow(record, bdp) * std::exp(m_alpha * a), least, bdp);
         return {window, PacingRate(window, record), a};
@@ -206,17 +212,16 @@ class ExponentialWindow final : public ActionMap
 class LogarithmicWindow final : public ActionMap
 {
   public:
-    explicit LogarithmicWindow(double leastPackets)
-        : m_leastPackets(leastPackets)
+    explicit LogarithmicWindow(const ActionSettings& settings)
+        : m_leastPackets(settings[0])
     {
     }
 
     ActionRow operator()(double action, const ObservationRecord& record) const override
     {
         const double a = std::clamp(action, -1.0, 1.0);
-        const double packet = record[Field::PacketBytes];
-        const double bdp = std::max(record[Field::BdpBytes], packet);
-        const double least = std::min(m_leastPackets * packet, bdp);
+        const double bdp = PathBytes(record);
+        const double least = LeastWindow(m_leastPackets, record);
         const double window = std::clamp(bdp * std::pow(least / bdp, (1 - a) / 2), least, bdp);
         return {window, PacingRate(window, record), a};
     }
@@ -225,7 +230,7 @@ class LogarithmicWindow final : public ActionMap
     Nearest(double window, double /*rateBps*/, const ObservationRecord& record) const override
     {
         const double bdp = PathBytes(record);
-        const double least = std::min(m_leastPackets * record[Field::PacketBytes], bdp);
+        const double least = LeastWindow(m_leastPackets, record);
         const double span = std::max(std::log(bdp / least), LEAST_POSITIVE);
         return std::clamp(1 + 2 * std::log(std::clamp(window, least, bdp) / bdp) / span, -1.0, 1.0);
     }
@@ -239,18 +244,17 @@ class LogarithmicWindow final : public ActionMap
 class FairShareWindow final : public ActionMap
 {
   public:
-    FairShareWindow(double alpha, double leastPackets)
-        : m_alpha(alpha),
-          m_leastPackets(leastPackets)
+    explicit FairShareWindow(const ActionSettings& settings)
+        : m_alpha(settings[0]),
+          m_leastPackets(settings[1])
     {
     }
 
     ActionRow operator()(double action, const ObservationRecord& record) const override
     {
         const double a = std::clamp(action, -1.0, 1.0);
-        const double packet = record[Field::PacketBytes];
-        const double bdp = std::max(record[Field::BdpBytes], packet);
-        const double least = std::min(m_leastPackets * packet, bdp);
+        const double bdp = PathBytes(record);
+        const double least = LeastWindow(m_leastPackets, record);
         const double window =
             std::clamp(bdp * FairShare(record) * std::exp(m_alpha * a), least, bdp);
         return {window, PacingRate(window, record), a};
@@ -273,10 +277,10 @@ class FairShareWindow final : public ActionMap
 class MultiplicativeRate final : public ActionMap
 {
   public:
-    MultiplicativeRate(double alpha, double leastPackets, bool windowed)
-        : m_alpha(alpha),
-          m_leastPackets(leastPackets),
-          m_windowed(windowed)
+    explicit MultiplicativeRate(const ActionSettings& settings)
+        : m_alpha(settings[0]),
+          m_leastPackets(settings[1]),
+          m_windowed(settings[2] == 0)
     {
     }
 
@@ -284,8 +288,8 @@ class MultiplicativeRate final : public ActionMap
     {
         const double a = std::clamp(action, -1.0, 1.0);
         const double packet = record[Field::PacketBytes];
-        const double window = m_windowed ? std::max(record[Field::BdpBytes], packet)
-                                         : std::numeric_limits<double>::infinity();
+        const double window =
+            m_windowed ? PathBytes(record) : std::numeric_limits<double>::infinity();
         const double link = record[Field::HostRateBps];
         const double least = PacingRate(m_leastPackets * packet, record);
         const double rate =
@@ -310,6 +314,8 @@ class MultiplicativeRate final : public ActionMap
 class AbsoluteWindow final : public ActionMap
 {
   public:
+    explicit AbsoluteWindow(const ActionSettings& /*none*/) {}
+
     ActionRow operator()(double action, const ObservationRecord& record) const override
     {
         const double bdp = record[Field::BdpBytes];
@@ -327,54 +333,42 @@ class AbsoluteWindow final : public ActionMap
     }
 };
 
+template <class Map>
+std::unique_ptr<ActionMap>
+Make(const ActionSettings& settings)
+{
+    return std::make_unique<Map>(settings);
+}
+
 } // namespace
 
 const std::vector<ActionMapSpec>&
 ActionMaps()
 {
-    using Values = std::vector<double>;
     const auto alpha = [](double otherwise)
     { return ActionSetting{"alpha", otherwise, 1e-6, MOST_ALPHA}; };
     const auto leastPackets = [](double otherwise)
     { return ActionSetting{"least_packets", otherwise, 1e-6, 1e6}; };
     static const std::vector<ActionMapSpec> MAPS{
-        {"absolute_window",
-         {},
-         {},
-         [](const Values&) -> std::unique_ptr<ActionMap>
-         { return std::make_unique<AbsoluteWindow>(); }},
-        {"exponential_window",
-         {alpha(0.5), leastPackets(0.01)},
-         {},
-         [](const Values& v) -> std::unique_ptr<ActionMap>
-         { return std::make_unique<ExponentialWindow>(v[0], v[1]); }},
+        {"absolute_window", {}, {}, &Make<AbsoluteWindow>},
+        {"exponential_window", {alpha(0.5), leastPackets(0.01)}, {}, &Make<ExponentialWindow>},
         {"fair_share_window",
          {alpha(1.5), leastPackets(0.01)},
          {Field::FairShare},
-         [](const Values& v) -> std::unique_ptr<ActionMap>
-         { return std::make_unique<FairShareWindow>(v[0], v[1]); }},
-        {"logarithmic_window",
-         {leastPackets(0.1)},
-         {},
-         [](const Values& v) -> std::unique_ptr<ActionMap>
-         { return std::make_unique<LogarithmicWindow>(v[0]); }},
+         &Make<FairShareWindow>},
+        {"logarithmic_window", {leastPackets(0.1)}, {}, &Make<LogarithmicWindow>},
         {"multiplicative_rate",
          {alpha(0.2), leastPackets(0.01), {"window", 0, 0, 1, {"bdp", "none"}}},
          {},
-         [](const Values& v) -> std::unique_ptr<ActionMap>
-         { return std::make_unique<MultiplicativeRate>(v[0], v[1], v[2] == 0); }},
+         &Make<MultiplicativeRate>},
         {"multiplicative_window",
          {alpha(0.5), {"rounding", 0, 0, 2, {"floor", "progress", "none"}}},
          {},
-         [](const Values& v) -> std::unique_ptr<ActionMap>
-         {
-             return std::make_unique<MultiplicativeWindow>(v[0], static_cast<WindowRounding>(v[1]));
-         }},
+         &Make<MultiplicativeWindow>},
         {"recursive_window",
          {alpha(0.5), {"most_factor", 2.0, 1.001, 1e3}},
          {},
-         [](const Values& v) -> std::unique_ptr<ActionMap>
-         { return std::make_unique<RecursiveWindow>(v[0], v[1]); }},
+         &Make<RecursiveWindow>},
     };
     return MAPS;
 }
@@ -392,7 +386,7 @@ ActionMap::FromJson(JsonReader json)
         *std::find_if(ActionMaps().begin(),
                       ActionMaps().end(),
                       [&name](const ActionMapSpec& x) { return name == x.name; });
-    std::vector<double> values;
+    ActionSettings values;
     for (const auto& [key, otherwise, least, most, words] : spec.settings)
     {
         if (!json.Has(key))

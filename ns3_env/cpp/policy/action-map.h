@@ -40,14 +40,16 @@ struct ActionSetting
     std::vector<std::string> words{};
 };
 
+/// Values of a kind's settings, in their order.
+using ActionSettings = std::vector<double>;
+
 /// Declaration of a kind of action: Python's classes and the JSON reader follow it.
 struct ActionMapSpec
 {
     const char* name;
     std::vector<ActionSetting> settings;
     std::vector<Field> fields; ///< that it reads, and a policy must therefore observe
-    /// Makes the map from the settings' values, in their order.
-    std::unique_ptr<ActionMap> (*make)(const std::vector<double>& values);
+    std::unique_ptr<ActionMap> (*make)(const ActionSettings& settings);
 };
 
 const std::vector<ActionMapSpec>& ActionMaps();

@@ -315,6 +315,13 @@ Scenario::CorruptionOf(uint32_t from, uint32_t to) const
     return own != corruption.end() ? own->second : Corruption{.packetRate = lossProbability};
 }
 
+const LinkSchedule*
+Scenario::ScheduleOf(uint32_t from, uint32_t to) const
+{
+    const auto own = schedules.find({from, to});
+    return own != schedules.end() ? &own->second : nullptr;
+}
+
 double
 Scenario::FastestBps() const
 {

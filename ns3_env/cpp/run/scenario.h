@@ -139,6 +139,9 @@ struct Scenario
     /// Corruption on the link between two nodes, in this direction.
     Corruption CorruptionOf(uint32_t from, uint32_t to) const;
 
+    /// Schedule of the link between two nodes, in this direction; null if its rate and delay are constant.
+    const LinkSchedule* ScheduleOf(uint32_t from, uint32_t to) const;
+
     /// Rate of the fastest link; 0 without one.
     double FastestBps() const;
 

@@ -19,6 +19,7 @@ from ns3_env.scenario.paths.link_rates import (
     LinkRate,
     LinkRates,
     RateStep,
+    are_drawn,
     link_rate_faults,
     link_rate_rows,
 )
@@ -36,6 +37,7 @@ __all__ = [
     "RateStep",
     "Spray",
     "Valiant",
+    "are_drawn",
     "balancing_content",
     "link_rate_faults",
     "link_rate_rows",

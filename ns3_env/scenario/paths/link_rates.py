@@ -187,15 +187,19 @@ class LinkRate(LinkDirections):
         return steps if self.period_ns is None else Steps(steps.rows, self.period_ns)
 
     def columns(self, random: np.random.Generator, link_delay_ns: int, time_limit_ns: int) -> dict[str, Any]:
-        """The steps as the simulator's input has them; a period of −1: they do not repeat."""
+        """The steps as the simulator's input has them, with delays if they change; a period of −1: they do
+        not repeat."""
         draws = self.drawn
         steps = self._steps() if draws is None else steps_of(draws.draw(random, time_limit_ns))
-        return {
-            "at_ns": [step.at_ns for step in steps.rows],
-            "rate_bps": [step.rate_bps for step in steps.rows],
-            "delay_ns": [link_delay_ns if step.delay_ns is None else step.delay_ns for step in steps.rows],
+        at_ns, rates, delays = zip(*steps.rows, strict=True)
+        columns = {
+            "at_ns": at_ns,
+            "rate_bps": rates,
             "period_ns": steps.period_ns if self._repeats() else -1,
         }
+        if any(delay is not None for delay in delays):
+            columns["delay_ns"] = [link_delay_ns if delay is None else delay for delay in delays]
+        return columns
 
 
 LinkRates = Annotated[list[LinkRate], few(MAX_LINKS, WHY_HOSTS)]
@@ -205,6 +209,11 @@ def link_rate_faults(entries: list[LinkRate], network: Network, time_limit_ns: i
     """Lists conflicts of the key with the network, and faults of its files."""
     faults = [f"link_rates.{i}.{fault}" for i, x in enumerate(entries) for fault in x.faults(time_limit_ns)]
     return faults + direction_faults("link_rates", entries, network)
+
+
+def are_drawn(entries: list[LinkRate]) -> bool:
+    """Returns whether some link depends on the scenario's seed."""
+    return any(entry.drawn is not None for entry in entries)
 
 
 def link_rate_rows(

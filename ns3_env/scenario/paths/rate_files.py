@@ -88,13 +88,14 @@ class RateFile:
             steps = _mahimahi_steps(self._milliseconds(all_lines))
         if not self.faults and not any(step.rate_bps for step in steps.rows):
             self.faults.add(0, "no line has a rate above 0: the link would never send")
-        self.steps = steps if not len(self.faults) else Steps([], 0)
+        if not self.faults:
+            self.steps = steps
 
     def _milliseconds(self, lines: Lines) -> Iterator[int]:
         """The whole numbers of a mahimahi file, which never fall."""
         before = 0
         for number, line in lines:
-            if not line.isdigit() or int(line[:18]) * _MS > MAX_TIME_NS:
+            if not (line.isascii() and line.isdigit()) or int(line[:18]) * _MS > MAX_TIME_NS:
                 self.faults.add(
                     number, f"{shown(line)} is no whole number of ms, at most {MAX_TIME_NS // _MS}"
                 )
@@ -110,18 +111,22 @@ class RateFile:
             yield from self._step(number, cells)
 
     def _csv_rows(self, lines: Lines) -> Iterator[Step]:
-        numbers, texts = itertools.tee(lines)
-        rows = zip((number for number, _ in numbers), csv.reader(text for _, text in texts), strict=False)
-        number, head = next(rows)
-        names = tuple(name.strip() for name in head)
-        if names not in (COLUMNS, COLUMNS[:2]):
-            self.faults.add(number, f"{shown(', '.join(names))}: a file of a link's rate is {FORMS}")
-            return
-        for number, row in rows:
-            if len(row) == len(names):
+        width = 0
+        for number, line in lines:
+            try:
+                row = [cell.strip() for cell in next(csv.reader([line]))]
+            except csv.Error as error:
+                self.faults.add(number, f"no CSV: {error}")
+                return
+            if not width and tuple(row) not in (COLUMNS, COLUMNS[:2]):
+                self.faults.add(number, f"{shown(', '.join(row))}: a file of a link's rate is {FORMS}")
+                return
+            if not width:
+                width = len(row)
+            elif len(row) == width:
                 yield from self._step(number, row)
             else:
-                self.faults.add(number, f"{len(row)} columns, must be {len(names)}")
+                self.faults.add(number, f"{len(row)} columns, must be {width}")
 
     def _step(self, number: int, cells: list[str]) -> Iterator[Step]:
         """The step of a line's cells, or nothing and a fault."""

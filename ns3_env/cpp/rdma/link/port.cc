@@ -63,17 +63,15 @@ Port::Connect(Port& a, Port& b, double rateBps, Picos delay)
 void
 Port::SetSchedule(LinkSchedule schedule)
 {
-    m_variation = std::make_unique<Variation>(Variation{std::move(schedule)});
+    m_schedule = std::make_unique<LinkSchedule>(std::move(schedule));
 }
 
 Picos
 Port::ScheduledTime(const Packet& packet, Picos now)
 {
-    auto& [schedule, lastArrival] = *m_variation;
-    const Picos end = schedule.TransmissionEnd(packet.wireBytes, now);
+    const Picos end = m_schedule->TransmissionEnd(packet.wireBytes, now);
     m_rateBps = 8.0 * packet.wireBytes * PS_PER_SECOND / static_cast<double>(end - now);
-    lastArrival = std::max(lastArrival, end + schedule.DelayAt(end));
-    m_delay = lastArrival - end;
+    m_delay = m_schedule->Arrival(end) - end;
     return end - now;
 }
 

@@ -220,12 +220,6 @@ class Port : public Object
         uint64_t lostNext{0}; ///< frames in flight, at the head, that will not arrive
     };
 
-    struct Variation
-    {
-        LinkSchedule schedule;
-        Picos lastArrival{0}; ///< frames arrive in order though the delay becomes shorter
-    };
-
     struct LastFrame
     {
         uint32_t bytes{0};
@@ -267,7 +261,7 @@ class Port : public Object
     std::unique_ptr<LossCounts> m_lostOnLink; ///< counted by the link's other end
     std::unique_ptr<Outage> m_outage;         ///< null if the link never failed
     std::unique_ptr<Hazard> m_hazard;
-    std::unique_ptr<Variation> m_variation; ///< null if the link's rate and delay are constant
+    std::unique_ptr<LinkSchedule> m_schedule; ///< null if the link's rate and delay are constant
     double m_linkRateBps{0};
     RandomSource& m_random;
     TraceSource<const Packet&> m_txTrace;
@@ -357,7 +351,7 @@ Port::TransmissionTime(const Packet& packet, Picos now)
     LastFrame& last = m_last[packet.kind == PacketKind::Data ? 0 : 1];
     if (packet.wireBytes != last.bytes) [[unlikely]]
     {
-        if (m_variation)
+        if (m_schedule)
         {
             return ScheduledTime(packet, now);
         }

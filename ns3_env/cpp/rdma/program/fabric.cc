@@ -191,10 +191,9 @@ Fabric::BuildNodes()
         b.SetLoss(m_scenario.CorruptionOf(link.b, link.a));
         for (Port* end : {&a, &b})
         {
-            const auto schedule = m_scenario.schedules.find({end->NodeId(), end->Peer().NodeId()});
-            if (schedule != m_scenario.schedules.end())
+            if (const auto* own = m_scenario.ScheduleOf(end->NodeId(), end->Peer().NodeId()))
             {
-                end->SetSchedule(schedule->second);
+                end->SetSchedule(*own);
             }
         }
     }

@@ -147,9 +147,9 @@ Fabric::MakePort(uint32_t node, const LinkSpec& link)
     auto queue = MakeQueueAt(node, link);
     Port::Link ends{link.rateBps, link.delay, MakeLoss()};
     const uint32_t peer = node == link.a ? link.b : link.a;
-    if (const auto own = m_scenario.schedules.find({node, peer}); own != m_scenario.schedules.end())
+    if (const LinkSchedule* own = m_scenario.ScheduleOf(node, peer))
     {
-        ends.schedule = own->second;
+        ends.schedule = *own;
     }
     return std::make_shared<Port>(*m_network, node, std::move(queue), ends);
 }

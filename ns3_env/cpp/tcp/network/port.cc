@@ -4,7 +4,6 @@
 
 #include "ns3/packet.h"
 
-#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -167,12 +166,7 @@ Port::TransmissionTime(uint32_t bytes)
 Picos
 Port::DelayOf(Picos end)
 {
-    if (!m_link.schedule) [[likely]]
-    {
-        return m_link.delay;
-    }
-    m_lastArrival = std::max(m_lastArrival, end + m_link.schedule->DelayAt(end));
-    return m_lastArrival - end;
+    return m_link.schedule ? m_link.schedule->Arrival(end) - end : m_link.delay;
 }
 
 void

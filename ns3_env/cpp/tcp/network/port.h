@@ -114,7 +114,7 @@ class Port
     void Lose(LossCause cause, Segment* segment);
     /// Duration of the transmission of a frame that starts now.
     Picos TransmissionTime(uint32_t bytes);
-    /// Propagation delay of the frame whose transmission ends then. A frame does not overtake the one before.
+    /// Propagation delay of the frame whose transmission ends then.
     Picos DelayOf(Picos end);
     void UpdateStats();
 
@@ -133,7 +133,6 @@ class Port
     Segment* m_onLinkLast{nullptr};
     std::array<std::pair<uint32_t, Picos>, 4> m_times{}; ///< of transmission, by bytes
     uint32_t m_oldestTime{0};
-    Picos m_lastArrival{0}; ///< of a link whose delay changes
     Event<&Port::OnTransmitted> m_transmitted{this};
     Event<&Port::OnWoken> m_woken{this};
     Event<&Port::OnArrival> m_arrival{this};

@@ -21,15 +21,18 @@ from operator import attrgetter
 from typing import Any
 
 from ns3_env.config.model import shown
-from ns3_env.scenario.traffic.chakra.operators import collective_type, element_bytes, letters
+from ns3_env.scenario.traffic.chakra.operators import (
+    collective_type,
+    element_bytes,
+    group_node,
+    group_text,
+    letters,
+)
 from ns3_env.scenario.traffic.chakra.pytorch_trace import take_objects
 from ns3_env.scenario.traffic.chakra.trace import (
-    AT_ONCE,
     COLLECTIVE,
     COMPUTE,
     CPU,
-    INPUTS,
-    METADATA,
     Node,
     checked_bits,
 )
@@ -159,7 +162,7 @@ class _Order:
 
     def metadata(self, text: str) -> Node:
         """The node of a process group."""
-        return Node(self._next(), METADATA, "process groups", (), 0, {AT_ONCE: 1}, {INPUTS: text})
+        return group_node(self._next(), text)
 
     def computation(self, event: _Event) -> Node:
         """The node of a computation."""
@@ -220,7 +223,7 @@ def _group_text(collective: Mapping[str, Any], groups: Mapping[str, list[Any]]) 
     ranks = ranks or groups.get(name)
     if not name or not isinstance(ranks, list) or not all(type(rank) is int for rank in ranks):
         return ""
-    return json.dumps([{"pg_name": name, "ranks": ranks}])
+    return group_text(name, ranks)
 
 
 def _micros(content: Mapping[str, Any], key: str, line: int) -> float:

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Sequence
 from typing import Any
 
 from ns3_env.config.model import shown
-from ns3_env.scenario.traffic.chakra.trace import COMM_TYPES
+from ns3_env.scenario.traffic.chakra.trace import AT_ONCE, COMM_TYPES, INPUTS, METADATA, Node
 from ns3_env.scenario.traffic.chakra.wire import WireError
 
 _LETTERS = re.compile(r"[^a-z]")
@@ -67,6 +68,16 @@ def element_bytes(dtype: object, where: str) -> int:
         types = ", ".join((*_BYTES, "Float8..."))
         raise WireError(f"{where}: dtype is {shown(dtype)}; it may be {types}")
     return each
+
+
+def group_text(name: str, ranks: Sequence[int]) -> str:
+    """A process group as PyTorch records it."""
+    return json.dumps([{"pg_name": name, "ranks": list(ranks)}])
+
+
+def group_node(number: int, text: str) -> Node:
+    """The node that lists process groups."""
+    return Node(number, METADATA, "process groups", (), 0, {AT_ONCE: 1}, {INPUTS: text})
 
 
 def is_free(name: str, schema: str) -> bool:

@@ -11,7 +11,6 @@ those that were waited for before it.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,15 +23,14 @@ from ns3_env.scenario.traffic.chakra.operators import (
     collective_type,
     count_operations,
     element_bytes,
+    group_node,
+    group_text,
     is_free,
     letters,
 )
 from ns3_env.scenario.traffic.chakra.trace import (
-    AT_ONCE,
     COLLECTIVE,
     COMPUTE,
-    INPUTS,
-    METADATA,
     RECEIVE,
     SEND,
     Node,
@@ -215,10 +213,10 @@ class _Trace:
             for record in self._records
             if record.group and not re.search(rf'"pg_name":\s*"{re.escape(record.group)}"', names)
         }
-        texts = [json.dumps([{"pg_name": name, "ranks": ranks}]) for name, ranks in regular.items() if ranks]
+        texts = [group_text(name, ranks) for name, ranks in regular.items() if ranks]
         for i, text in enumerate([*self._groups, *texts], start=1):
             budget.spend(nodes=1)
-            yield Node(last + i, METADATA, "process groups", (), 0, {AT_ONCE: 1}, {INPUTS: text})
+            yield group_node(last + i, text)
 
     def _touched(self, record: _Record) -> frozenset[int]:
         """Storages of a collective's tensors, also of those that only operators around it have."""
