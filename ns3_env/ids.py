@@ -15,13 +15,13 @@ MAX_EPISODE_STEPS = 10_000_000
 #: before any task is drawn.
 VERSIONS: dict[str, int] = {
     "Incast": 3,
-    "Joining": 3,
+    "Joining": 4,
     "LongShort": 3,
     "WebSearch": 3,
     "Hadoop": 3,
     "Bursts": 3,
     "LeafSpine": 3,
-    "ParkingLot": 3,
+    "ParkingLot": 4,
     "Mixed": 3,
     "Shallow": 3,
     "Rates": 3,
@@ -34,11 +34,13 @@ VERSIONS: dict[str, int] = {
 
 _FAIR_SHARE = "its action scales a fair share, it pays the gain on sharing, and flows decide once per RTT"
 _AT_ONCE = "a decision takes effect at once, where the packet that waited kept the gap of the rate before"
+_TOLD = "policies that read fairness_weight are told to seek equal shares, and it pays those of rates"
 
 #: Reasons for changes of a task's scores, by its name and new version; the first version needs none.
 CHANGES: dict[tuple[str, int], str] = {
-    **{(name, 2): _FAIR_SHARE for name, version in VERSIONS.items() if version == 3},
-    **dict.fromkeys(VERSIONS.items(), _AT_ONCE),
+    **{(name, 2): _FAIR_SHARE for name, version in VERSIONS.items() if version >= 3},
+    **{(name, min(version, 3)): _AT_ONCE for name, version in VERSIONS.items()},
+    **{(name, 4): _TOLD for name, version in VERSIONS.items() if version == 4},
 }
 
 

@@ -124,6 +124,12 @@ class EnvConfig(Spared):
         description="of placement simulator: episodes run ahead, under the policy as it was then; "
         "more simulators are of no use",
     )
+    plays: Processes = Field(
+        default=1,
+        ge=1,
+        description="of placement simulator: episodes in a row with the same flows, each explored "
+        "differently, that ppo and trpo compare",
+    )
     ray: RayAddress = None
     fields: Annotated[list[str], BeforeValidator(_fields)] = Field(
         min_length=1,

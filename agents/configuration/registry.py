@@ -17,6 +17,7 @@ AGENTS: dict[str, str] = {
     "td3": "ns3_env.agents.sb3",
     "sac": "ns3_env.agents.sb3",
     "ppo": "ns3_env.agents.sb3.ppo",
+    "trpo": "ns3_env.agents.sb3.trpo",
 }
 
 

@@ -78,7 +78,7 @@ class DrawSampler:
 
 
 class TaskSampler:
-    """Training scenarios of several tasks, each task equally often.
+    """Training scenarios of several tasks, in turn.
 
     Attributes:
         most_flows: flows under the agent in the largest scenario.
@@ -91,5 +91,5 @@ class TaskSampler:
 
     def __call__(self, episode: int, random: np.random.Generator) -> Scenario:
         """A training scenario; see :class:`ns3_env.agents.curriculum.curriculum.ScenarioSampler`."""
-        chosen = self._tasks[int(random.integers(len(self._tasks)))]
+        chosen = self._tasks[episode % len(self._tasks)]
         return chosen.training(int(random.integers(2**31)))

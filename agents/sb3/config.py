@@ -15,7 +15,7 @@ from ns3_env.config.imports import is_code, named_code
 from ns3_env.config.model import shown
 
 #: Algorithms with their own names.
-NAMES = ("td3", "sac", "ppo")
+NAMES = ("td3", "sac", "ppo", "trpo")
 #: Options that set the number of transitions kept: memory is reserved for all of them.
 _TRANSITIONS = ("buffer_size", "n_steps")
 #: Options that are counted from 1: with 0 an algorithm fails while it learns, or never ends.
@@ -76,23 +76,31 @@ class Sb3Config(AgentConfig):
         return options
 
 
-class PpoConfig(Sb3Config):
+class EpisodeConfig(Sb3Config):
+    """An algorithm that learns from whole episodes, run inside simulators."""
+
+    name: Literal["ppo", "trpo"]
+    start: str | None = Field(
+        default=None,
+        description="name of a released policy, or a policy's file, whose network the actor starts from; "
+        "fields that it does not read come last",
+    )
+    advantages: Literal["batch", "episode"] = Field(
+        default="batch",
+        description="what advantages are centred and scaled by: all of an update, or those of their episode "
+        "(of all env.plays), of which then equally many decisions are learned from, so that none outweighs "
+        "the rest",
+    )
+
+
+class PpoConfig(EpisodeConfig):
     """PPO, and its additions to Stable-Baselines3's if its policy decides inside simulators."""
 
     name: Literal["ppo"] = "ppo"
-    start: str | None = Field(
-        default=None,
-        description="name of a released policy, or a policy's file, whose network the actor starts from",
-    )
     actor_starts: Count = Field(
         default=0,
         ge=0,
         description="passes of only the critic over the episodes, before the actor's",
-    )
-    advantages: Literal["batch", "episode"] = Field(
-        default="batch",
-        description="what advantages are centred and scaled by: all of an update, or those of their episode, "
-        "so that none outweighs the rest",
     )
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -11,7 +12,11 @@ from numpy.typing import NDArray
 from stable_baselines3.common.buffers import RolloutBuffer
 from stable_baselines3.common.policies import ActorCriticPolicy
 
+from ns3_env.decision.observations import column
 from ns3_env.envs.rollouts import Rollout
+
+#: Most decisions of an episode that an update learns from, if each counts the same.
+ROWS = 512
 
 
 class EpisodeBuffer(RolloutBuffer):
@@ -37,34 +42,94 @@ class EpisodeBuffer(RolloutBuffer):
             predicted, likely, _ = policy.evaluate_actions(observations, actions)
         final = np.concatenate([rollout.final for rollout in rollouts])
         values = np.where(final, 0.0, predicted.numpy().ravel().astype(np.float64))
-        advantages = generalised_advantages(
+        every = generalised_advantages(
             np.concatenate([rollout.rewards for rollout in rollouts]),
             self.gamma ** np.concatenate([rollout.elapsed for rollout in rollouts]),
             values,
             decided,
             self.gae_lambda,
-        )[decided]
-        self.buffer_size = self.pos = len(advantages)
-        self.full, self.generator_ready = True, False
-        self.observations = observations.numpy()[decided][:, None]
-        self.actions = actions.numpy()[decided][:, None]
+        )
+        advantages = every[decided]
         values = values[decided]
         returns = advantages + values
+        advantages = advantages - of_other_plays(rollouts, every)[decided]
+        rows = np.arange(len(advantages))
         if by_episode:
-            advantages = standardised(advantages, [rollout.decisions for rollout in rollouts])
-        for name, column in (
+            advantages = standardised(advantages, rollouts)
+            rows = equal_shares([rollout.decisions for rollout in rollouts], rollouts[0].seed)
+        self.buffer_size = self.pos = len(rows)
+        self.full, self.generator_ready = True, False
+        self.observations = observations.numpy()[decided][rows][:, None]
+        self.actions = actions.numpy()[decided][rows][:, None]
+        for name, values_of in (
             ("values", values),
             ("log_probs", likely.numpy()[decided]),
             ("advantages", advantages),
             ("returns", returns),
         ):
-            setattr(self, name, column.astype(np.float32)[:, None])
+            setattr(self, name, values_of[rows].astype(np.float32)[:, None])
 
 
-def standardised(advantages: NDArray[np.float64], counts: Sequence[int]) -> NDArray[np.float64]:
-    """Advantages with mean 0 and standard deviation 1 in each episode, of ``counts`` decisions each."""
-    parts = [part for part in np.split(advantages, np.cumsum(counts)[:-1]) if len(part)]
-    return np.concatenate([(part - part.mean()) / (part.std() + 1e-8) for part in parts])
+def of_other_plays(rollouts: Sequence[Rollout], advantages: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Leave-one-out baseline of each row (n,): what other plays of the same flows had instead.
+
+    A row's baseline is the mean, over the other plays, of the flow's advantages at the same time since its
+    first decision, between two decisions interpolated, 0 after its end. It depends on nothing that the row's
+    action changes (input-driven baselines, Mao et al. 2019; leave-one-out, Kool et al. 2019). Without
+    another play 0.
+
+    Args:
+        rollouts: the plays, those of the same flows have the same seed.
+        advantages: (n,) of their rows.
+    """
+    baselines = np.zeros_like(advantages)
+    curves: dict[tuple[int, int], list[tuple[slice, NDArray[np.float64]]]] = {}
+    row = 0
+    for rollout in rollouts:
+        begins = np.flatnonzero(rollout.first)
+        times = column(rollout.records, "time_ns")
+        for begin, end in zip(begins, np.append(begins[1:], len(rollout.first)), strict=True):
+            place = slice(row + int(begin), row + int(end))
+            flow = rollout.seed, int(rollout.flows[begin])
+            curves.setdefault(flow, []).append((place, times[begin:end] - times[begin]))
+        row += len(rollout.first)
+    for plays in curves.values():
+        for i, (place, times) in enumerate(plays):
+            others = [
+                np.interp(times, then, advantages[there], right=0.0)
+                for j, (there, then) in enumerate(plays)
+                if j != i
+            ]
+            if others:
+                baselines[place] = np.mean(others, axis=0)
+    return baselines
+
+
+def standardised(advantages: NDArray[np.float64], rollouts: Sequence[Rollout]) -> NDArray[np.float64]:
+    """Advantages with mean 0 and standard deviation 1 in each episode, or in all plays of the same flows.
+
+    ``advantages`` (decisions,) are those of all decisions of the episodes.
+    """
+    seeds = np.repeat([rollout.seed for rollout in rollouts], [rollout.decisions for rollout in rollouts])
+    _, group = np.unique(seeds, return_inverse=True)
+    count = np.bincount(group)
+    centred = advantages - (np.bincount(group, advantages) / count)[group]
+    deviation = np.sqrt(np.bincount(group, centred**2) / count)
+    return np.asarray(centred / (deviation[group] + 1e-8))
+
+
+def equal_shares(decisions: Sequence[int], seed: int) -> NDArray[np.intp]:
+    """Rows of episodes with these numbers of decisions, equally many of each, drawn by ``seed``.
+
+    They are as many as an episode has on average, at most ``ROWS``: of one with fewer all rows are taken, and
+    some again.
+    """
+    random, first, rows = np.random.default_rng(seed), 0, []
+    each = min(ROWS, math.ceil(np.mean(decisions)))
+    for count in filter(None, decisions):
+        rows.append(first + np.resize(random.permutation(count), each))
+        first += count
+    return np.concatenate(rows)
 
 
 def generalised_advantages(

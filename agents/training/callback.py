@@ -101,7 +101,7 @@ class Validations:
         self._held_back: list[Scenario] = []
         self.results: list[dict[str, Any]] = []  # of the last validation's episodes
         self._rollouts = make_rollouts(
-            task, lambda episode: self._held_back[episode - HELD_BACK], seed, simulators
+            task, lambda episode: self._held_back[episode - HELD_BACK], seed, simulators, 1
         )
 
     def validate(self, policy: bytes, scenarios: Sequence[Scenario]) -> list[float]:

@@ -264,21 +264,28 @@ def restore_learner(folder: Path, model: BaseAlgorithm) -> str | None:
 def start_tensors(start: str, network: Exported, fields: Sequence[str]) -> dict[str, th.Tensor]:
     """The tensors of a policy's file, by the format's names.
 
+    Fields after those that the policy reads start with weights of 0.
+
     Args:
         start: name of a released policy, or a file's path.
         network: network that starts with these weights.
-        fields: fields that the network reads.
+        fields: fields that the network reads, those of the policy first.
 
     Raises:
         ConfigError: the policy reads something else, or its network has another shape.
     """
     policy = read_policy(policy_path(Path(start)))
-    if policy.spec.fields != tuple(fields) or policy.spec.history != network.history:
+    count = len(policy.spec.fields)
+    more = len(fields) - count if policy.spec.history == 1 else 0
+    if policy.spec.fields != tuple(fields)[:count] or policy.spec.history != network.history:
         raise ConfigError(
             f"agent.start: {start} reads {policy.spec.history} observations of "
             f"{', '.join(policy.spec.fields)}: env.fields and agent.history_length have to agree"
         )
-    shapes = [{name: tensor.shape for name, tensor in x.tensors.items()} for x in (policy, network)]
+    tensors = {name: th.as_tensor(tensor) for name, tensor in policy.tensors.items()}
+    if more > 0 and (first := "layers.0.weight") in tensors:
+        tensors[first] = th.nn.functional.pad(tensors[first], (0, more))
+    shapes = [{name: tuple(x.shape) for name, x in of.items()} for of in (tensors, network.tensors)]
     if shapes[0] != shapes[1]:
         raise ConfigError(f"agent.start: {start} has other layers ({shapes[0]}) than the agent ({shapes[1]})")
     read = {entry.transform for entry in policy.spec.observation if isinstance(entry, Input)}
@@ -287,4 +294,4 @@ def start_tensors(start: str, network: Exported, fields: Sequence[str]) -> dict[
             f"agent.start: {start} is {policy.spec.network} of inputs under {', '.join(sorted(read))}, the "
             f"agent {network.network} under {network.transform}"
         )
-    return {name: th.as_tensor(tensor) for name, tensor in policy.tensors.items()}
+    return tensors

@@ -21,15 +21,15 @@ from ns3_env.envs.sb3_vec_env import FlowVecEnv
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario
 
-#: Gives up to N simulators for the episodes of a sampler: (task, sampler, seed, simulators).
-MakeRollouts = Callable[[Task, Callable[[int], Scenario], int, int], EpisodeQueue]
+#: Gives up to N simulators for the episodes of a sampler: (task, sampler, seed, simulators, plays).
+MakeRollouts = Callable[[Task, Callable[[int], Scenario], int, int, int], EpisodeQueue]
 
 
 def local_rollouts(
-    task: Task, sampler: Callable[[int], Scenario], seed: int, simulators: int
+    task: Task, sampler: Callable[[int], Scenario], seed: int, simulators: int, plays: int
 ) -> EpisodeQueue:
     """Processes of this machine."""
-    return Rollouts(sampler, num_simulators=simulators, task=task, seed=seed)
+    return Rollouts(sampler, num_simulators=simulators, task=task, seed=seed, plays=plays)
 
 
 @contextmanager
@@ -50,8 +50,10 @@ def players_of(env: EnvConfig) -> Iterator[MakeRollouts]:
         print(f"{cluster}; {count} simulator{'s' if count != 1 else ''} there", flush=True)
         actors = start_actors(count)
 
-        def there(task: Task, sampler: Callable[[int], Scenario], seed: int, simulators: int) -> EpisodeQueue:
-            return RayRollouts(actors, sampler, task=task, seed=seed)
+        def there(
+            task: Task, sampler: Callable[[int], Scenario], seed: int, simulators: int, plays: int
+        ) -> EpisodeQueue:
+            return RayRollouts(actors, sampler, task=task, seed=seed, plays=plays)
 
         yield there
 
@@ -125,7 +127,7 @@ class RolloutEnv(SpacesOnly):
         """
         super().__init__(env.fields, env.action.name, 1)
         self._prefetch = env.prefetch
-        self.rollouts = make_rollouts(task, sampler, seed, min(simulators, env.prefetch))
+        self.rollouts = make_rollouts(task, sampler, seed, min(simulators, env.prefetch), env.plays)
         self.results: list[tuple[int, dict[str, Any]]] = []  # of the last episode
         self._silent = 0  # episodes in a row without a decision
 
@@ -150,14 +152,17 @@ class RolloutEnv(SpacesOnly):
     def batch(
         self, policy: Callable[[], bytes], exploration: Exploration, decisions: int
     ) -> Iterator[Rollout]:
-        """Episodes of one policy until there are this many decisions; none of the next is run ahead.
+        """Episodes of one policy until there are this many decisions, and ``env.plays`` of the last flows;
+        none of the next is run ahead.
 
         Arguments and errors are those of ``next``.
         """
-        now, count = policy(), 0
-        while count < decisions or self.rollouts.pending > 0:
-            if count < decisions:
-                self._begin(self._prefetch - self.rollouts.pending, now, exploration)
+        now, count, plays = policy(), 0, self.rollouts.plays
+        self.rollouts.next_episode += -self.rollouts.next_episode % plays  # a run that was stopped amid plays
+        while count < decisions or self.rollouts.pending > 0 or self.rollouts.next_episode % plays:
+            room = self._prefetch - self.rollouts.pending
+            missing = room if count < decisions else min(room, -self.rollouts.next_episode % plays)
+            self._begin(missing, now, exploration)
             rollout = self._next()
             count += rollout.decisions
             yield rollout

@@ -68,7 +68,7 @@ class RayRollouts(EpisodeQueue):
 
     Args:
         actors: the actors, from ``start_actors``.
-        sampler, fields, reward, task, seed: see :class:`ns3_env.envs.rollouts.EpisodeQueue`.
+        sampler, fields, reward, task, seed, plays: see :class:`ns3_env.envs.rollouts.EpisodeQueue`.
     """
 
     def __init__(
@@ -80,10 +80,11 @@ class RayRollouts(EpisodeQueue):
         reward: RewardLike = DEFAULT_REWARD,
         task: Task | None = None,
         seed: int = 1,
+        plays: int = 1,
     ) -> None:
         import ray
 
-        super().__init__(sampler, fields=fields, reward=reward, task=task, seed=seed)
+        super().__init__(sampler, fields=fields, reward=reward, task=task, seed=seed, plays=plays)
         self._context = ray.put(pack())
         self._actors = actors
         self.give_up()

@@ -207,6 +207,51 @@ class Proportional:
         return np.log(share) - self.delay_weight * np.sqrt(flows) * (rtt - 1.0)
 
 
+@register("multi_objective")
+@dataclass(frozen=True)
+class MultiObjective:
+    """Short completion times or equal shares, as the observed ``fairness_weight`` w asks for.
+
+    (1 - w) ``sharing_gain`` - w ``scale`` |ln(rate / fair share)| per base RTT: the rate is that of the bytes
+    acknowledged since the last decision on the wire, the share the smallest that an equal division of a link
+    on the path gives the flow. w is the wish that MOCC (Ma et al. 2022) tells its policy, so that one policy
+    serves users with different ones.
+    """
+
+    fields: ClassVar[tuple[str, ...]] = (
+        "sharing_gain",
+        "fairness_weight",
+        "fair_share",
+        "acked_bytes",
+        "interval_ns",
+    )
+    settles: ClassVar[bool] = True
+
+    scale: float = 0.01
+
+    def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]:
+        def at_least_one(name: str) -> NDArray[np.float64]:
+            return np.maximum(column(records, name), 1.0)
+
+        weight, interval = column(records, "fairness_weight"), column(records, "interval_ns")
+        wire = (
+            column(records, "acked_bytes") * column(records, "packet_bytes") / at_least_one("payload_bytes")
+        )
+        fair = column(records, "fair_share") * column(records, "host_rate_bps") / 8e9 * interval
+        # No share is known before the first ACK.
+        ratio = np.divide(wire, fair, out=np.ones_like(wire), where=fair > 0)
+        rtts = interval / at_least_one("base_rtt_ns")
+        unfairness = np.abs(np.log(np.clip(ratio, *_RATIOS))) * rtts
+        rewards: NDArray[np.float64] = (1.0 - weight) * SharingGain()(
+            records
+        ) - weight * self.scale * unfairness
+        return rewards
+
+
+#: Least and largest ratio of a rate to its fair share that is told apart.
+_RATIOS = (0.05, 20.0)
+
+
 @register("rtt_target")
 @dataclass(frozen=True)
 class RttTargetReward:

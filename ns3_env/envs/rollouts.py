@@ -137,6 +137,7 @@ class PendingEpisode:
     scenario: Scenario | Mapping[str, Any]
     policy: bytes
     exploration: Exploration
+    play: int = 0
     parts: list[Transitions] = field(default_factory=list)
     results: dict[str, Any] | None = None
 
@@ -154,6 +155,8 @@ class EpisodeQueue(WithTask, ABC):
             replaced.
         fields, reward, task: see :class:`ns3_env.decision.task.Task`; ``task`` replaces the first two.
         seed: base seed.
+        plays: number of episodes in a row with the same flows, each under other exploration; the sampler and
+            the seeds count such groups.
     """
 
     def __init__(
@@ -164,9 +167,13 @@ class EpisodeQueue(WithTask, ABC):
         reward: RewardLike = DEFAULT_REWARD,
         task: Task | None = None,
         seed: int = 1,
+        plays: int = 1,
     ) -> None:
+        if plays < 1:
+            raise ValueError(f"plays ({plays}) must be at least 1")
         self.sampler = sampler_of(sampler)
         self.task = Task.of(task, fields, reward)
+        self.plays = plays
         self._seed = seed
         self.next_episode = 0
         # In the order of their numbers, until they are given out.
@@ -203,14 +210,16 @@ class EpisodeQueue(WithTask, ABC):
         content = policy if isinstance(policy, bytes) else policy.read_bytes()
         # Asked for here and not when a simulator is free: the earlier episodes that a sampler knows by
         # now do not depend on the number of simulators.
-        scenario = self.sampler(episode)
+        group, play = divmod(episode, self.plays)
+        scenario = self.sampler(group)
         if isinstance(scenario, Script):
             raise ScenarioError(f"{scenario.source}: a script's flows ask Python, not a policy's file")
         self.task.check(scenario)
         if isinstance(scenario, Scenario):
             scenario = self.task.rewarded_on(scenario)
-        seed = episode_seed(self._seed, episode)
-        self._begun.append(PendingEpisode(episode, seed, scenario, content, exploration or Exploration()))
+        seed = episode_seed(self._seed, group)
+        pending = PendingEpisode(episode, seed, scenario, content, exploration or Exploration(), play)
+        self._begun.append(pending)
         self._assign()
         return episode
 
@@ -291,7 +300,7 @@ class Rollouts(EpisodeQueue):
     """Rollouts in simulators of this machine; see :class:`EpisodeQueue`.
 
     Args:
-        sampler, fields, reward, task, seed: see :class:`EpisodeQueue`.
+        sampler, fields, reward, task, seed, plays: see :class:`EpisodeQueue`.
         num_simulators: processes.
         capacity: rows that a simulator collects before it hands them over.
         executable: see :class:`ns3_env.simulator.Simulator`.
@@ -306,12 +315,13 @@ class Rollouts(EpisodeQueue):
         reward: RewardLike = DEFAULT_REWARD,
         task: Task | None = None,
         seed: int = 1,
+        plays: int = 1,
         capacity: int = 16_384,
         executable: str | PathLike[str] | None = None,
     ) -> None:
         if num_simulators < 1:
             raise ValueError(f"num_simulators ({num_simulators}) must be at least 1")
-        super().__init__(sampler, fields=fields, reward=reward, task=task, seed=seed)
+        super().__init__(sampler, fields=fields, reward=reward, task=task, seed=seed, plays=plays)
         self._simulators = [Simulator(capacity, executable=executable) for _ in range(num_simulators)]
         self._playing: list[tuple[PendingEpisode, MemoryFile] | None] = [None] * num_simulators
         self._health = HealthCheck(self._simulators)
@@ -373,6 +383,7 @@ def as_simulated(playing: PendingEpisode, policy: str) -> dict[str, Any]:
         "File": policy,
         "ActionNoise": playing.exploration.noise,
         "RandomShare": playing.exploration.random_share,
+        "ExplorationPlay": playing.play,
     }
     if isinstance(scenario, Scenario):
         content = scenario.with_seed(playing.seed).to_simulator_json()

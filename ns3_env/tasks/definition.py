@@ -68,7 +68,7 @@ class TaskSpec:
     action: Map = field(default_factory=FairShareWindow)
     reward: str = "sharing_gain"
     clock: Clock = field(default_factory=lambda: PerFlowRtt(rtt_fraction=1.0))
-    attributes: Mapping[str, bool] = field(default_factory=dict)
+    attributes: Mapping[str, bool | float] = field(default_factory=dict)
     measure: Literal["slowdown", "max_min", "job_time"] = "slowdown"
     decisions: int = 200_000
 

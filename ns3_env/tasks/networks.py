@@ -39,7 +39,15 @@ def incast(random: Random) -> Keys:
     }
 
 
-@declare("Joining", measure="max_min", reward="proportional", slots=8)
+#: Scored by fairness, which policies are told to seek.
+_OF_SHARES: Keys = {
+    "measure": "max_min",
+    "reward": "multi_objective",
+    "attributes": {"FairnessWeight": 1.0},
+}
+
+
+@declare("Joining", **_OF_SHARES, slots=8)
 def joining(random: Random) -> Keys:
     """4 to 8 flows join a link of 100 Gb/s one after the other, and leave; scored by max-min fairness."""
     flows = int(random.integers(4, 9))
@@ -132,7 +140,7 @@ def leaf_spine(random: Random) -> Keys:
     }
 
 
-@declare("ParkingLot", measure="max_min", reward="proportional", slots=16)
+@declare("ParkingLot", **_OF_SHARES, slots=16)
 def parking_lot(random: Random) -> Keys:
     """A flow over 2 to 4 links, and one over each of them, 100 Gb/s; scored by max-min fairness."""
     links = int(random.integers(2, 5))

@@ -14,7 +14,6 @@ import yaml
 
 import train
 from ns3_env.agents.configuration.config import RunConfig
-from ns3_env.agents.sb3.episode_buffer import standardised
 from ns3_env.agents.sb3.ppo import PpoTrainer
 from ns3_env.agents.training.layout import read_arrays
 from ns3_env.agents.training.learned import POLICY
@@ -109,12 +108,12 @@ def test_validations_may_be_scored_by_slowdown(tmp_path: Path) -> None:
     assert rows
 
 
-def test_advantages_of_each_episode_weigh_the_same() -> None:
-    random = np.random.default_rng(3)
-    small, large = random.normal(5.0, 0.1, 40), random.normal(-300.0, 80.0, 900)
-    both = standardised(np.concatenate([small, large]), [40, 0, 900])
-    for part in (both[:40], both[40:]):
-        assert (part.mean(), part.std()) == pytest.approx((0.0, 1.0), abs=1e-6)
+def test_a_field_that_the_start_does_not_read_changes_nothing_at_first() -> None:
+    more = trainer(env__fields=[*START.spec.fields, "rtt"]).network().tensors
+    first = "layers.0.weight"
+    assert np.array_equal(more[first][:, :-1], START.tensors[first])
+    assert not more[first][:, -1].any()
+    assert same({**more, first: START.tensors[first]}, START.tensors)
 
 
 def test_another_network_or_observation_is_refused() -> None:

@@ -51,6 +51,19 @@ CONGESTED = {"rtt": 3.0, "switch_rate": 1.0, "qlen": 0.6, "throughput": 0.4, "fl
 AT_THE_THRESHOLD = {"rtt": 2.0, "switch_rate": 1.0, "qlen": 0.5}
 
 
+#: Of a link's 150,000 B a quarter is the flow's share, and half of that came, 1250 B on the wire for 1000.
+HALF_A_SHARE = {
+    "fair_share": 0.25,
+    "host_rate_bps": 100e9,
+    "interval_ns": 12_000.0,
+    "base_rtt_ns": 4_000.0,
+    "acked_bytes": 15_000.0,
+    "packet_bytes": 1250.0,
+    "payload_bytes": 1000.0,
+    "sharing_gain": 0.7,
+}
+
+
 @pytest.mark.parametrize(
     ("name", "settings", "telemetry", "expected"),
     [
@@ -77,6 +90,10 @@ AT_THE_THRESHOLD = {"rtt": 2.0, "switch_rate": 1.0, "qlen": 0.5}
         ("proportional", {"delay_weight": 0.5}, {"flow_count": 4.0, "pacing_rate": 0.5, "rtt": 2.0}, -1.0),
         ("proportional", {"delay_weight": 0.5}, {"flow_count": 4.0, "pacing_rate": 0.5}, np.log(2.0)),
         ("proportional", {"delay_weight": 0.5}, {"flow_count": 4.0}, np.log(1e-4)),
+        # Half a fair share for three base RTTs; without a wish for fairness only the gain counts.
+        ("multi_objective", {"scale": 0.1}, {**HALF_A_SHARE, "fairness_weight": 1.0}, -0.3 * np.log(2.0)),
+        ("multi_objective", {"scale": 0.1}, {**HALF_A_SHARE, "fairness_weight": 0.0}, 0.7),
+        ("multi_objective", {}, {**HALF_A_SHARE, "fairness_weight": 0.5}, 0.35 - 0.015 * np.log(2.0)),
     ],
 )
 def test_rewards_are_those_of_the_papers_row_by_row(

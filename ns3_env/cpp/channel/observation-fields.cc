@@ -172,6 +172,8 @@ constexpr std::array<FieldSpec, FIELD_COUNT> FIELDS{{
      1e9,
      FieldSource::Shorter,
      "ShorterBacklog"},
+    // What the flow's user wishes (MOCC, Ma et al. 2022): 0 short completion times, 1 equal shares.
+    {Field::FairnessWeight, "fairness_weight", "1", "", 0.0, 1.0, FieldSource::Own},
 }};
 
 /// Reports whether each row is at the index of its field in a record.

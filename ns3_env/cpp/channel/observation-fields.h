@@ -63,6 +63,7 @@ enum class Field : uint8_t
     JobCost,
     FairShare,
     ShorterBacklog,
+    FairnessWeight,
     Count,
 };
 

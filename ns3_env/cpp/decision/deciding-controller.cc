@@ -57,6 +57,11 @@ DecidingController::GetTypeId()
                     "carry telemetry; 0: all; -1: as the policy's file says, of an agent all.",
                     &DecidingController::m_telemetryEveryRtts,
                     {-1.0, -1.0, bounds::RTTS})
+            .Number("FairnessWeight",
+                    "Weight of fairness against completion times, of the field fairness_weight: a "
+                    "wish told to the policy.",
+                    &DecidingController::m_fairnessWeight,
+                    {0.0, 0.0, 1.0})
             .Flag("JobCost",
                   "Tell what a flow costs as one of its training job's.",
                   &DecidingController::m_jobCost,
@@ -277,6 +282,7 @@ DecidingController::MakeRow(Picos now, uint32_t end)
     row.slot = m_slot;
     row.flags = end | (m_decided ? 0U : static_cast<uint32_t>(ROW_FIRST));
     row.record = m_observation.Take(*m_flow, now, m_lastAction, m_bottleneck);
+    row.record[Field::FairnessWeight] = m_fairnessWeight;
     WriteCosts(row, now);
     if (!m_inBandTelemetry)
     {

@@ -112,6 +112,7 @@ class DecidingController : public CongestionControl
     double m_telemetryFromBdps{-1};
     double m_telemetryEveryRtts{-1};
     bool m_initialWindow{true};
+    double m_fairnessWeight{0};
     Bottleneck m_bottleneck{Bottleneck::LongestQueue};
     bool m_sharingGain{false};
     bool m_jobCost{false};

@@ -33,7 +33,7 @@ constexpr uint64_t GOLDEN = 0x9e3779b97f4a7c15U;
 
 Exploration::Exploration(const ExplorationSettings& settings, uint64_t seed, uint32_t flow)
     : m_settings(settings),
-      m_state(Mixed(Mixed(seed + GOLDEN) + flow * GOLDEN)),
+      m_state(Mixed(Mixed(Mixed(settings.play) + seed + GOLDEN) + flow * GOLDEN)),
       m_random(Uniform() < settings.randomShare)
 {
 }
@@ -259,6 +259,10 @@ PolicyController::GetTypeId()
                     "Share of flows whose actions are random, each held for some decisions.",
                     &PolicyController::m_randomShare,
                     {0.0, 0.0, 1.0})
+            .Number("ExplorationPlay",
+                    "Number of this run of the same flows; each number explores differently.",
+                    &PolicyController::m_play,
+                    {0, 0, bounds::PLAYS})
             .Counter("PolicyDecisions",
                      "Actions that were applied.",
                      &PolicyController::m_decisions);

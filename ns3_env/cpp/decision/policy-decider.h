@@ -30,13 +30,14 @@ struct ExplorationSettings
 {
     double noise{0};       ///< standard deviation of the noise added to an action
     double randomShare{0}; ///< share of flows with only random actions
+    uint64_t play{0};      ///< numbers runs of the same flows, each with random numbers of its own
 
     bool None() const { return noise == 0 && randomShare == 0; }
 };
 
 /**
  * The exploration of one flow: random from beginning to end, each action held for some decisions (εz-greedy, Dabney et
- * al. 2021), or the policy's with noise. Its random numbers depend only on the episode's seed and the flow.
+ * al. 2021), or the policy's with noise. Its random numbers depend only on the episode's seed, the play and the flow.
  */
 class Exploration
 {
@@ -114,7 +115,7 @@ class PolicyController : public DecidingController
     std::string PolicyFile() const override { return m_file; }
     ExplorationSettings Exploring() const
     {
-        return {.noise = m_noise, .randomShare = m_randomShare};
+        return {.noise = m_noise, .randomShare = m_randomShare, .play = m_play};
     }
 
     /// Replaces `action` if the policy's file has a safety: by the action within its bounds or, for an observation
@@ -141,6 +142,7 @@ class PolicyController : public DecidingController
     bool m_hopRecords{false};
     double m_noise{0};
     double m_randomShare{0};
+    uint32_t m_play{0};
     uint32_t m_fallbacks{0};
     uint32_t m_bounded{0}; ///< windows
 };

@@ -26,6 +26,7 @@ inline constexpr double WEIGHT = 1e6; ///< of a congestion point's change
 inline constexpr double RTTS = 1e6;
 inline constexpr double BDPS = 1e6;
 inline constexpr uint32_t PACKETS = 1'000'000;
+inline constexpr uint32_t PLAYS = 1'000'000; ///< of the same flows
 inline constexpr uint32_t SOCKET_BUFFER_BYTES =
     1U << 30; ///< TCP's window has no more bits, with the widest scale
 inline constexpr uint32_t LEAST_SOCKET_BUFFER_SEGMENTS = 64;

@@ -81,7 +81,7 @@ def test_a_score_is_that_of_geometric_means_and_halving_counts_the_same(scores: 
 
 def test_each_test_is_played_with_its_own_seed(done: Path) -> None:
     suite = BenchFolder.read(done).suite
-    assert [case.name for case in suite.scenarios[:2]] == ["Joining-v3-0", "Joining-v3-1"]
+    assert [case.name for case in suite.scenarios[:2]] == ["Joining-v4-0", "Joining-v3-1"]
     for case in suite.scenarios:
         number = int(case.name.rpartition("-")[2])
         assert suite.seeds_of(case) == [FIRST_TEST_SEED + number] == [case.scenario.seed]
@@ -277,7 +277,7 @@ def of_policy(policy: PolicyFile) -> Callable[[Path], None]:
 
 def test_an_entry_that_lacks_a_cell_has_no_score_in_the_task(done: Path, tmp_path: Path) -> None:
     out = Path(shutil.copytree(done, tmp_path / "out"))
-    shutil.rmtree(out / "cells" / "Joining-v3-4" / "hpcc")
+    shutil.rmtree(out / "cells" / "Joining-v4-4" / "hpcc")
     assert main(["report", str(out)]) == 0
     scores = pandas.read_parquet(out / "scores.parquet")
     assert set(scores[scores["entry"] == "hpcc"]["task"]) == {"Shallow", "Layer2"}
