@@ -85,7 +85,7 @@ TEST("a limit in packets, bytes or BDPs is the queue's")
             });
 }
 
-TEST("RED drops or marks with a probability, and the same seed gives the same bits")
+TEST("RED drops or marks with a probability, which the seed decides")
 {
     const auto dropsAndMarks = [](bool ecn, uint64_t seed) -> std::pair<uint64_t, uint64_t>
     {

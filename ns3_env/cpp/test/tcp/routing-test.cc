@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests of a TCP flow's path: as an RDMA flow's, and forgotten with the flow.
+// Tests of a TCP flow's path: as an RDMA flow's, and forgotten with the flow; episodes leave no memory.
 #include "episodes.h"
 
 #include "ns3/simulator.h"
 
+#include <fstream>
 #include <set>
+#include <unistd.h>
 
 namespace ns3::env::tcp::test
 {
@@ -97,6 +99,36 @@ TEST("a host may have one source port for many others, as RDMA counts ports by p
     }
     Simulator::Destroy();
 }
+
+#ifndef __SANITIZE_ADDRESS__ // freed memory stays for a while
+TEST("episodes leave no memory")
+{
+    const auto residentPages = []() -> long
+    {
+        std::ifstream statm("/proc/self/statm");
+        long all = 0;
+        long resident = 0;
+        statm >> all >> resident;
+        return resident;
+    };
+    constexpr int WARM = 20;
+    constexpr int MORE = 100;
+    long before = 0;
+    for (int i = 0; i < WARM + MORE; ++i)
+    {
+        before = i == WARM ? residentPages() : before;
+        Scenario s = FatTree16();
+        for (uint32_t flow = 0; flow < 16; ++flow)
+        {
+            AddFlow(s, flow, (flow + 5) % 16, 10'000);
+        }
+        TestEpisode episode(s, {}, {i % 2 == 0 ? "cubic" : "bbr", {}});
+        episode.RunUntil(i % 3 == 0 ? 30 * US : MS); // some are cut
+    }
+    const long grown = (residentPages() - before) * sysconf(_SC_PAGESIZE);
+    EXPECT_LT(grown, MORE * 4096, "bytes that " << MORE << " episodes left");
+}
+#endif
 
 } // namespace
 
