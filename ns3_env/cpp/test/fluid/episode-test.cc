@@ -112,16 +112,6 @@ TEST("a flow alone ends exactly at its standalone time, whatever its size")
     }
 }
 
-TEST("two flows of one link have half of it each until the shorter is through")
-{
-    const Run run(Exact(2, {{0, 2, 2 * MB}, {1, 2, MB}}));
-    // The shorter is through when the link has carried 2 MB, the longer at 3 MB: each 1 MB later than alone.
-    run.Late({TimeOf(MB), TimeOf(MB)});
-    const auto through = static_cast<Picos>(TimeOf(2 * MB));
-    run.Rates(through - 1, {0.5, 0.5});
-    run.Rates(through + 1, {1, 0});
-}
-
 TEST("rates change at an arrival: the first flow alone, both at half, the second alone")
 {
     constexpr Picos LATER = 30 * US;
@@ -131,13 +121,6 @@ TEST("rates change at an arrival: the first flow alone, both at half, the second
     run.Late({TimeOf(MB) - LATER, TimeOf(MB) - LATER});
     run.Rates(LATER - 1, {1});
     run.Rates(LATER, {0.5});
-}
-
-TEST("equal flows that start together each end n - 1 of their times late")
-{
-    Scenario s = Exact(8);
-    AddIncast(s, 8, MB);
-    Run(std::move(s)).Late(std::vector<double>(8, TimeOf(7 * MB)));
 }
 
 /// Switches in a row with a host at the beginning, one at the end and two at each: from host 0 to 1 across all, and
@@ -156,12 +139,6 @@ TEST("a parking lot of unequal links gives each flow what the rest leaves")
         AddFlow(s, 2 + 2 * i, 3 + 2 * i, MB);
     }
     Run(std::move(s)).Rates(1, {0.5, 0.5, 1.5, 4.5});
-}
-
-TEST("least remaining first: flows that start together go one after another, the shortest first")
-{
-    const Run run(Exact(3, {{0, 3, 3 * MB}, {1, 3, MB}, {2, 3, 2 * MB}}), Sharing::LeastRemaining);
-    run.Late({TimeOf(3 * MB), 0, TimeOf(MB)}); // 3 MB wait for both, 1 MB for none, 2 MB for 1 MB
 }
 
 TEST("least remaining first: a newcomer waits for who has less left, and goes before who has more")
@@ -199,22 +176,6 @@ TEST("endless flows have their rates until the time limit, and what they have ca
     }
 }
 
-TEST("a time limit cuts flows, and all that was acknowledged has been delivered")
-{
-    Scenario s = Until(150 * US, 4, {});
-    AddIncast(s, 4, MB, 7 * US);
-    Run run(std::move(s));
-    uint64_t acked = 0;
-    for (const FlowRecord& record : run->Records())
-    {
-        EXPECT_LT(record.ackedBytes, MB, "cut");
-        acked += record.ackedBytes;
-    }
-    EXPECT_NEAR(acked, 150 * US / TimeOf(1), 3, "the link was full all the time");
-    EXPECT_EQ(run->Totals().deliveredPayload, acked, "delivered");
-    EXPECT_EQ(run->Totals().transmittedPayload, acked, "sent");
-}
-
 TEST("a stream takes its rate of a link first, while it is on")
 {
     Scenario s = Until(400 * US, 2, {{0, 2, ENDLESS_BYTES}});
@@ -240,20 +201,6 @@ TEST("streams that exceed a link have all of it, in proportion, and leave flows 
     EXPECT_EQ(run.Of(0).ackedBytes, 0, "the flow");
     EXPECT_NEAR(run->CountsOf(0).received, all * 2 / 3, 1, "the faster stream");
     EXPECT_NEAR(run->CountsOf(1).received, all / 3, 1, "the other");
-}
-
-TEST("a switch's ports count what passes them, and have no queue")
-{
-    Run run(Exact(2, {{0, 2, 2 * MB}, {1, 2, MB}}));
-    uint64_t busy = 0;
-    run->ForEachQueue(
-        [&](const EgressQueue& queue)
-        {
-            EXPECT_EQ(queue.bytes + queue.stats->Max(), 0, "queue");
-            busy += queue.txBytes > 0 ? 1 : 0;
-            EXPECT(queue.txBytes == 0 || queue.txBytes == 3 * MB * 1048 / 1000, queue.node);
-        });
-    EXPECT_EQ(busy, 2, "the two ports towards the receiver");
 }
 
 TEST("some flows under a fluid and others under a controller of packets are refused")

@@ -116,11 +116,6 @@ TEST("samples: by bytes, faster as -Fb grows, with 15 % of jitter, or by probabi
 /// Two senders fill the link from switch 3 to switch 4; each tenth frame is a sample.
 TEST("a feedback frame takes its link's time to the data's source, and passes a paused port")
 {
-    struct Seen
-    {
-        Picos at;
-        QueueFeedback feedback;
-    };
     for (const bool paused : {false, true})
     {
         const Case about(paused ? "paused" : "not paused");
@@ -129,12 +124,12 @@ TEST("a feedback frame takes its link's time to the data's source, and passes a 
         s.congestionPoints = Regular(10e3);
         AddIncast(s, 2, 100'000);
         TestNetwork net(std::move(s));
-        std::vector<Seen> seen;
+        std::vector<std::pair<Picos, QueueFeedback>> seen;
         const auto onRx = [&seen](const Packet& packet)
         {
             if (packet.kind == PacketKind::Notification)
             {
-                seen.push_back({NowPicos(), packet.feedback});
+                seen.emplace_back(NowPicos(), packet.feedback);
             }
         };
         for (const uint32_t host : {0U, 1U})
@@ -152,12 +147,12 @@ TEST("a feedback frame takes its link's time to the data's source, and passes a 
         // 102 B needs 816 ns and 1 us. No ACK is on that link then. The pause precedes the data.
         const Picos packet = IdealTime(1048, 1e9, Rounding::Exact);
         const Picos first = paused ? IdealTime(PFC_FRAME_BYTES, 1e9, Rounding::Exact) : 0;
-        EXPECT_EQ(seen[0].at, first + 5 * packet + US + 816 * NS + US, "when");
-        EXPECT_EQ(seen[0].feedback.congestionPoint, 3 << 16 | 2, "switch 3, of its third port");
+        EXPECT_EQ(seen[0].first, first + 5 * packet + US + 816 * NS + US, "when");
+        EXPECT_EQ(seen[0].second.congestionPoint, 3 << 16 | 2, "switch 3, of its third port");
         // Ten frames in, four out and the fifth's turn at this very instant.
-        EXPECT_NEAR(seen[0].feedback.offsetBytes + 64'000, 5 * 1048, 1100, "the queue");
+        EXPECT_NEAR(seen[0].second.offsetBytes + 64'000, 5 * 1048, 1100, "the queue");
         EXPECT_GE(net->Context().notifications, seen.size(), "counted");
-        const auto isFar = [](const Seen& x) { return x.feedback.congestionPoint >> 16 == 4; };
+        const auto isFar = [](const auto& x) { return x.second.congestionPoint >> 16 == 4; };
         EXPECT(paused || std::ranges::any_of(seen, isFar), "the second switch's cross the first");
         EXPECT(paused || net->Unfinished() == 0, "and flows end");
     }

@@ -86,27 +86,6 @@ TEST("what does not fit is lost, packet for packet")
     }
 }
 
-/// For any buffer, flows finish, and no byte is unaccounted for.
-TEST("an incast over a shallow buffer ends, losses at its bottleneck alone")
-{
-    Scenario s = Exact(8);
-    s.buffer.pfc = false;
-    s.buffer.bufferBytes = 100'000;
-    SetWindow(s, 50'000);
-    AddIncast(s, 8, 200'000);
-    Played net(std::move(s));
-    ASSERT_EQ(net->Context().pfcFrames, 0, "without a pause");
-    uint64_t payload = 0;
-    for (const Port* port : net->Ports())
-    {
-        const Losses lost = port->Lost().By(LossCause::BufferFull);
-        ASSERT_EQ(lost.packets > 0, port == &net.PortTo(9, 10), "at node " << port->NodeId());
-        payload += lost.payloadBytes;
-    }
-    ASSERT_EQ(net->Context().droppedPayload, payload, "the sum is the total");
-    net.ExpectConserved();
-}
-
 /// Packets lost to an injected fault count at the port that sent them, a host's as well.
 TEST("a packet lost on a link counts at its sender's port")
 {

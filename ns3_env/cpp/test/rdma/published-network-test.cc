@@ -5,6 +5,9 @@
 #include "ns3/boolean.h"
 #include "ns3/rng-stream.h"
 
+#include <sstream>
+#include <tuple>
+
 namespace ns3::env::rdma::test
 {
 
@@ -145,7 +148,6 @@ TEST("a receiver's NACKs of one gap keep their interval, those of another do not
                                      {"another gap", true, {{100'000, 1}, {101'000, 2}}, 6420}})
     {
         const Case about(Mode(gap.published) + gap.what);
-        std::vector<Picos> nacks;
         const auto drops = [&](const Packet& packet)
         {
             const auto lost =
@@ -153,25 +155,19 @@ TEST("a receiver's NACKs of one gap keep their interval, those of another do not
             return packet.kind == PacketKind::Data && lost != gap.losses.end() &&
                    lost->second-- > 0;
         };
-        const auto onRx = [&](const Packet& packet)
-        {
-            if (packet.kind == PacketKind::Nack)
-            {
-                nacks.push_back(packet.arrival);
-            }
-        };
         Scenario s = With(gap.published, Exact(1, {{0, 1, 10'000'000}}));
         s.buffer.pfc = false;
         SetWindow(s, 1'000'000'000); // packets continue to arrive
         s.retransmissionTimeout = 100 * MS;
         TestNetwork net(std::move(s));
         Drop(net.PortTo(2, 3), drops);
-        Trace(*net->Nics()[0], "Rx", onRx);
+        const auto nacks = PacketsOf(*net->Nics()[0], "Rx", PacketKind::Nack);
         net->Run();
         ASSERT_EQ(net->Unfinished(), 0, "the flow ends");
-        ASSERT_EQ(nacks.size(), 2, "NACKs");
+        ASSERT_EQ(nacks->size(), 2, "NACKs");
         // the next NACK answers the first packet after the wait
-        ASSERT_NEAR((nacks[1] - nacks[0]) / NS, gap.gapNs, 100.0, "from the first to the second");
+        const Picos gapNs = (nacks->at(1).arrival - nacks->at(0).arrival) / NS;
+        ASSERT_NEAR(gapNs, gap.gapNs, 100.0, "from the first to the second");
     }
 }
 
@@ -182,14 +178,6 @@ TEST("whose turn it is after a flow has ended")
          {std::tuple{false, 3U, 1U}, {false, 2U, 2U}, {true, 3U, 2U}, {true, 2U, 1U}})
     {
         const Case about(Mode(published) + "flow " + Shown(before - 1) + " served last");
-        std::vector<uint32_t> sent;
-        const auto onTx = [&](const Packet& packet)
-        {
-            if (packet.kind == PacketKind::Data)
-            {
-                sent.push_back(packet.flow->Id());
-            }
-        };
         // the pause takes 1003 ns to the host, a packet 84 ns to the link
         const Picos start = (1010 - 84 * static_cast<Picos>(before)) * NS;
         Scenario s =
@@ -200,13 +188,12 @@ TEST("whose turn it is after a flow has ended")
         SwitchPort& toSender = net.PortTo(2, 0);
         At(0, [&toSender] { toSender.SendPfc(PacketKind::Pause); });
         At(20 * US, [&toSender] { toSender.SendPfc(PacketKind::Resume); });
-        Trace(*net->Nics()[0], "Tx", onTx);
+        std::vector<uint32_t> sent;
+        Trace(*net->Nics()[0], "Tx", [&](const Packet& x) { sent.push_back(x.flow->Id()); });
         net->Run();
         ASSERT_EQ(sent.size(), 7, "packets");
-        for (size_t i = 0; i < before; ++i)
-        {
-            ASSERT_EQ(sent[i], i, "before the pause");
-        }
+        ASSERT(std::equal(sent.begin(), sent.begin() + before, std::vector{0U, 1U, 2U}.begin()),
+               "before the pause");
         ASSERT_EQ(sent[before], next, "after it");
     }
 }
@@ -232,29 +219,17 @@ TEST("published: DCQCN's timers take their turn with departures")
 {
     const auto endsOf = [](bool turns)
     {
-        const std::vector<Picos> startNs{7327,
-                                         5585,
-                                         9172,
-                                         11401,
-                                         13787,
-                                         10366,
-                                         8158,
-                                         7384,
-                                         12496,
-                                         15449,
-                                         10909,
-                                         5889,
-                                         6806,
-                                         15333,
-                                         10676,
-                                         4226};
+        std::istringstream startsNs("7327 5585 9172 11401 13787 10366 8158 7384 "
+                                    "12496 15449 10909 5889 6806 15333 10676 4226");
         Scenario s = Dumbbell(16, 10e9);
         s.controllers[0].name = "dcqcn";
         s.ecn = {true, 100e3, 400e3, 0.2, 25e9};
         s.buffer.bufferBytes = 16ULL << 20;
         for (uint32_t i = 0; i < 16; ++i)
         {
-            AddFlow(s, i, 16, 2'000'000, startNs[i] * NS);
+            Picos startNs = 0;
+            startsNs >> startNs;
+            AddFlow(s, i, 16, 2'000'000, startNs * NS);
         }
         const auto hook = [turns](Flow& flow, const FlowEntry&)
         {

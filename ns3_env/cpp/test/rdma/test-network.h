@@ -36,6 +36,22 @@ Trace(Port& port, const char* source, Look look)
     port.TraceConnectWithoutContext(source, Callback<void, const Packet&>(look));
 }
 
+/// Copies of the packets of a kind that a port's trace source shows, as they come.
+inline std::shared_ptr<std::vector<Packet>>
+PacketsOf(Port& port, const char* source, PacketKind kind)
+{
+    auto packets = std::make_shared<std::vector<Packet>>();
+    const auto look = [packets, kind](const Packet& packet)
+    {
+        if (packet.kind == kind)
+        {
+            packets->push_back(packet);
+        }
+    };
+    Trace(port, source, look);
+    return packets;
+}
+
 /// Loses the packets that `drops` picks.
 template <class Drops>
 void

@@ -52,27 +52,22 @@ TEST("any hooks leave a window at or above the floor and a rate in [min, line]")
 TEST("fixed-window sets its window once, or none at all")
 {
     const PathFacts facts = DumbbellFacts(1048);
-    FakeFlow open(facts);
-    Make("fixed-window")->OnFlowStart(open);
-    EXPECT_EQ(open.WindowBytes(), FlowState::NO_WINDOW, "no control");
-
-    FakeFlow windowed(facts);
+    FakeFlow flow(facts);
     auto control = Make("fixed-window");
-    control->SetAttribute("Window", DoubleValue(12000));
-    control->OnFlowStart(windowed);
-    control->OnAck(windowed, {});
-    EXPECT_EQ(windowed.WindowBytes(), 12000, "constant");
-    EXPECT_EQ(windowed.RateBps(), 100e9, "line rate");
-
-    FakeFlow inBdps(facts);
-    control = Make("fixed-window");
-    control->SetAttribute("WindowBdp", DoubleValue(0.5));
-    control->OnFlowStart(inBdps);
-    EXPECT_EQ(inBdps.WindowBytes(), facts.bdpBytes / 2, "of the flow's own path");
-    EXPECT_EQ(control->GetWindowFloor(inBdps), facts.bdpBytes / 2, "never less");
-    control->SetAttribute("Window", DoubleValue(12000));
-    control->OnFlowStart(inBdps);
-    EXPECT_EQ(inBdps.WindowBytes(), 12000, "bytes come first");
+    const auto windowOf = [&](double bytes, double bdps)
+    {
+        control->SetAttribute("Window", DoubleValue(bytes));
+        control->SetAttribute("WindowBdp", DoubleValue(bdps));
+        control->OnFlowStart(flow);
+        control->OnAck(flow, {});
+        EXPECT_EQ(flow.RateBps(), 100e9, "line rate");
+        return flow.WindowBytes();
+    };
+    EXPECT_EQ(windowOf(0, 0), FlowState::NO_WINDOW, "no control");
+    EXPECT_EQ(windowOf(12000, 0), 12000, "constant");
+    EXPECT_EQ(windowOf(0, 0.5), facts.bdpBytes / 2, "of the flow's own path");
+    EXPECT_EQ(control->GetWindowFloor(flow), facts.bdpBytes / 2, "never less");
+    EXPECT_EQ(windowOf(12000, 0.5), 12000, "bytes come first");
 }
 
 /// The controller on a flow and the bare control compute the same windows from the same numbers.
@@ -84,35 +79,31 @@ TEST("mpcc on a flow and the bare control give identical windows")
     EXPECT_EQ(control->GetIntRequest().wireBytes, 32, "Zheng 2024, Fig. 5.1");
     control->OnFlowStart(flow);
     EXPECT_EQ(flow.WindowBytes(), facts.bdpBytes, "line rate at first");
-    EXPECT_NEAR(control->GetRateFloor(flow),
-                100e9 * 0.01 * 1080 / facts.bdpBytes,
-                1e-3,
-                "the least window over a base RTT (eq. 3.3)");
+    const double least = 100e9 * 0.01 * 1080 / facts.bdpBytes;
+    EXPECT_NEAR(control->GetRateFloor(flow), least, 1e-3, "of a base RTT (eq. 3.3)");
     MpccControl alone({});
-    for (uint32_t i = 0; i < 300; ++i)
+    const auto same = [&](const std::vector<IntRecord>& hops, Bottleneck rule)
     {
-        const std::vector<IntRecord> hops{{0, 0, 100'000'000'000, 0, 1},
-                                          {0, 0, 100'000'000'000, (i * 7919) % 90000, 4}};
-        const double expected = alone.Decide(MakeMpccInput(flow, SelectStateSwitch(hops, facts)));
+        const StateSwitch state = SelectStateSwitch(hops, facts, rule);
+        const double expected = alone.Decide(MakeMpccInput(flow, state));
         control->OnAck(flow, {.rtt = facts.baseRtt, .hops = hops});
         ASSERT_EQ(flow.WindowBytes(), expected, "bit for bit");
         ASSERT_NEAR(flow.RateBps(), expected * 8 / 6240e-9, 1.0, "paced at W / base RTT (eq. 3.3)");
+    };
+    for (uint32_t i = 0; i < 300; ++i)
+    {
+        same({{0, 0, 100'000'000'000, 0, 1}, {0, 0, 100'000'000'000, (i * 7919) % 90000, 4}},
+             Bottleneck::LongestQueue);
     }
-
     for (const auto& [rule, name] : {std::pair{Bottleneck::LongestQueue, "LongestQueue"},
                                      std::pair{Bottleneck::LongestDrain, "LongestDrain"}})
     {
         control = Make("mpcc");
         control->SetAttribute("Bottleneck", StringValue(name));
         control->OnFlowStart(flow);
-        const std::vector<IntRecord> hops{{0, 0, 400'000'000'000, 9000, 2},
-                                          {0, 0, 100'000'000'000, 5000, 4}};
-        const double expected =
-            MpccControl({}).Decide(MakeMpccInput(flow, SelectStateSwitch(hops, facts, rule)));
-        control->OnAck(flow, {.rtt = facts.baseRtt, .hops = hops});
-        EXPECT_EQ(flow.WindowBytes(), expected, name);
+        alone = MpccControl({});
+        same({{0, 0, 400'000'000'000, 9000, 2}, {0, 0, 100'000'000'000, 5000, 4}}, rule);
     }
-
     control = Make("mpcc");
     control->SetAttribute("Pacing", BooleanValue(false));
     FakeFlow unpaced(facts);

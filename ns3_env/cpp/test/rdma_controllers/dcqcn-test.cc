@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests of DCQCN: against one that is stepped by nanoseconds, its regimes by hand, and its timers' turns.
+// Tests of DCQCN: against one stepped by nanoseconds, its regimes by hand, and its timers' turns.
 #include "ns3/boolean.h"
 #include "ns3/double.h"
 #include "ns3/simulator.h"

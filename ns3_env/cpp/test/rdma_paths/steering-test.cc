@@ -149,18 +149,14 @@ TEST("each ACK echoes the mark of the packet that it answers, whichever way that
 
 TEST("each way is told by its ACKs")
 {
-    std::set<uint32_t> ways;
     TestNetwork net(Steered(8, Balancing::InTurn, {{0, 8, 80'000}}));
-    const auto look = [&](const Packet& packet) -> bool
-    {
-        if (packet.kind == PacketKind::Ack)
-        {
-            ways.insert(packet.way);
-        }
-        return false;
-    };
-    Drop(net.PortTo(16, 0), look);
+    const auto acks = PacketsOf(*net->Nics()[0], "Rx", PacketKind::Ack);
     net->Run();
+    std::set<uint32_t> ways;
+    for (const Packet& ack : *acks)
+    {
+        ways.insert(ack.way);
+    }
     ASSERT_EQ(ways.size(), 8, "as many ways as spines");
 }
 

@@ -229,43 +229,6 @@ TEST("a ring of bits is a set, however far it goes")
     }
 }
 
-/// Every kind of loss there is, small buffers included: each packet sent is either delivered or lost.
-TEST("every byte is delivered once, and each byte sent is delivered, lost or a duplicate")
-{
-    std::mt19937 random(11);
-    for (int seed = 1; seed <= 40; ++seed)
-    {
-        const Case about("seed " + std::to_string(seed));
-        Scenario s = Dumbbell(4, 25e9);
-        s.seed = static_cast<uint64_t>(seed);
-        s.published = seed % 4 == 0;
-        s.selectiveRepeat =
-            SelectiveRepeatConfig{.reorderPackets = static_cast<uint32_t>(seed % 3)};
-        s.retransmissionTimeout = 200 * US;
-        s.buffer.pfc = false;
-        s.buffer.bufferBytes = s.published ? 60'000 : 15'000 + random() % 40'000;
-        s.buffer.reserveBytes = 1000;
-        s.buffer.headroomFrames = 0;
-        s.lossProbability = seed % 3 == 0 ? 0.0 : 0.01 * (seed % 5);
-        s.corruption[{5, 6}] = {.bitErrorRate = 1e-6 * (seed % 4)};
-        s.nic.ackEvery = static_cast<uint32_t>(1 + seed % 4);
-        uint64_t arrived = 0;
-        for (uint32_t sender = 0; sender < 4; ++sender)
-        {
-            const uint64_t size = 1 + random() % 150'000;
-            AddFlow(s, sender, 4, size, static_cast<Picos>(random() % 20) * US);
-            arrived += size;
-        }
-        Played net(std::move(s));
-        for (const FlowRecord& record : net->Records())
-        {
-            arrived += record.duplicateBytes;
-        }
-        ASSERT_LE(arrived, net->DeliveredPayload(), "each byte once");
-        net.ExpectConserved();
-    }
-}
-
 } // namespace
 
 } // namespace ns3::env::rdma::test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests of a TCP flow's path: as an RDMA flow's, and forgotten with the flow; episodes leave no memory.
+// Tests of a TCP flow's path: as an RDMA flow's, and forgotten with the flow; memory of episodes.
 #include "episodes.h"
 
 #include "ns3/simulator.h"
