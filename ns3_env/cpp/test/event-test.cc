@@ -25,42 +25,47 @@ namespace
 SUITE("rdma-events");
 
 /// Near, far and simultaneous entries leave the queue as from an ordered set, also when the grain changes.
+void
+QueueOf(Picos grain, uint64_t slots)
+{
+    const Case about(std::to_string(grain) + " ps, " + std::to_string(slots) + " slots");
+    std::mt19937_64 random(7);
+    EventQueue queue;
+    queue.SetGrain(grain, slots);
+    std::set<std::pair<Picos, uint64_t>> expected;
+    Picos now = 0;
+    uint64_t order = 0;
+    for (int step = 0; step < 40'000; ++step)
+    {
+        const bool grow = step % 1000 < 600;
+        if (step % 7000 == 6999)
+        {
+            queue.SetGrain(8 * grain + step % 5, slots); // while entries wait
+        }
+        if (expected.empty() || random() % 10 < (grow ? 6U : 3U))
+        {
+            constexpr Picos RANGES[] = {1, 100, 20'000, 1'000'000, 5'000'000'000};
+            const Picos time = now + static_cast<Picos>(random() % RANGES[random() % 5]);
+            queue.Push({time, ++order, 0});
+            expected.emplace(time, order);
+            continue;
+        }
+        const EventEntry entry = queue.Pop();
+        now = entry.time;
+        ASSERT(std::pair(now, entry.order) == *expected.begin(), "step " << step);
+        expected.erase(expected.begin());
+    }
+    size_t left = 0;
+    queue.ForEach([&left](const EventEntry&) { ++left; });
+    ASSERT_EQ(left, expected.size(), "entries left");
+}
+
 TEST("near, far and simultaneous entries come out in order, at every grain and number of slots")
 {
-    for (int i = 0; i < 8; ++i)
+    for (const Picos grain : {1, 256, 131'000, 1'000'000'000})
     {
-        const Picos grain = std::vector<Picos>{1, 256, 131'000, 1'000'000'000}[i / 2];
-        const uint64_t slots = EventQueue::LEAST_SLOTS * (i % 2 == 0 ? 1 : 16);
-        const Case about(std::to_string(grain) + " ps, " + std::to_string(slots) + " slots");
-        std::mt19937_64 random(7);
-        EventQueue queue;
-        queue.SetGrain(grain, slots);
-        std::set<std::pair<Picos, uint64_t>> expected;
-        Picos now = 0;
-        uint64_t order = 0;
-        for (int step = 0; step < 40'000; ++step)
-        {
-            const bool grow = step % 1000 < 600;
-            if (step % 7000 == 6999)
-            {
-                queue.SetGrain(8 * grain + step % 5, slots); // while entries wait
-            }
-            if (expected.empty() || random() % 10 < (grow ? 6U : 3U))
-            {
-                constexpr Picos RANGES[] = {1, 100, 20'000, 1'000'000, 5'000'000'000};
-                const Picos time = now + static_cast<Picos>(random() % RANGES[random() % 5]);
-                queue.Push({time, ++order, 0});
-                expected.emplace(time, order);
-                continue;
-            }
-            const EventEntry entry = queue.Pop();
-            now = entry.time;
-            ASSERT(std::pair(now, entry.order) == *expected.begin(), "step " << step);
-            expected.erase(expected.begin());
-        }
-        size_t left = 0;
-        queue.ForEach([&left](const EventEntry&) { ++left; });
-        ASSERT_EQ(left, expected.size(), "entries left");
+        QueueOf(grain, EventQueue::LEAST_SLOTS);
+        QueueOf(grain, 16 * EventQueue::LEAST_SLOTS);
     }
 }
 

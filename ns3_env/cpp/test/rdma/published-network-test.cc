@@ -57,24 +57,24 @@ TEST("PFC frames take random numbers in the published simulator alone")
 TEST("ACKs of some controllers and groups pass a pause in the published simulator")
 {
     constexpr Picos RESUMED = 50 * US;
-    for (int i = 0; i < 16; ++i)
+    for (const std::string name : {"dcqcn", "timely", "hpcc", "dctcp"})
     {
-        const bool published = i % 2 == 0;
-        const uint32_t group = i % 4 < 2 ? 3 : 1;
-        const std::string name =
-            std::vector<const char*>{"dcqcn", "timely", "hpcc", "dctcp"}[i / 4];
-        const Case about(Mode(published) + "ACKs of " + name + " in group " + Shown(group));
-        // data of the paused host waits in either case
-        Scenario s = With(published, Exact(2, {{0, 2, 1000}, {2, 1, 20'000, 1500 * NS}}, name));
-        s.priorityGroup = group;
-        TestNetwork net(std::move(s));
-        SwitchPort& toReceiver = net.PortTo(4, 2);
-        At(0, [&toReceiver] { toReceiver.SendPfc(PacketKind::Pause); });
-        At(RESUMED, [&toReceiver] { toReceiver.SendPfc(PacketKind::Resume); });
-        net->Run();
-        const bool passes = published && (group == 1 || i / 4 < 2);
-        ASSERT_EQ(net.Of(0).end < RESUMED, passes, "ACK");
-        ASSERT_GT(net.Of(1).end, RESUMED, "data");
+        for (const auto& [published, group] :
+             {std::pair{true, 3U}, {true, 1U}, {false, 3U}, {false, 1U}})
+        {
+            const Case about(Mode(published) + "ACKs of " + name + " in group " + Shown(group));
+            // data of the paused host waits in either case
+            Scenario s = With(published, Exact(2, {{0, 2, 1000}, {2, 1, 20'000, 1500 * NS}}, name));
+            s.priorityGroup = group;
+            TestNetwork net(std::move(s));
+            SwitchPort& toReceiver = net.PortTo(4, 2);
+            At(0, [&toReceiver] { toReceiver.SendPfc(PacketKind::Pause); });
+            At(RESUMED, [&toReceiver] { toReceiver.SendPfc(PacketKind::Resume); });
+            net->Run();
+            const bool passes = published && (group == 1 || name == "dcqcn" || name == "timely");
+            ASSERT_EQ(net.Of(0).end < RESUMED, passes, "ACK");
+            ASSERT_GT(net.Of(1).end, RESUMED, "data");
+        }
     }
 }
 

@@ -43,9 +43,12 @@ Matrix
 BBar(int horizon, double b)
 {
     Matrix m(horizon);
-    for (int i = 0; i < horizon * horizon; ++i)
+    for (int i = 0; i < horizon; ++i)
     {
-        m.values[static_cast<size_t>(i)] = i % horizon <= i / horizon ? b : 0;
+        for (int j = 0; j <= i; ++j)
+        {
+            m(i, j) = b;
+        }
     }
     return m;
 }

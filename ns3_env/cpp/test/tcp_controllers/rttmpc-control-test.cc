@@ -112,17 +112,12 @@ TEST("eq. 7: no other rate costs less")
 
     std::mt19937_64 random(1);
     std::uniform_real_distribution<double> unit(0.01, 1);
+    const auto any = [&] { return unit(random); };
     for (int i = 0; i < 200; ++i)
     {
-        const double c1 = 0.9 * unit(random);
-        const RttMpcWeights weights{c1, (0.95 - c1) * unit(random), unit(random)};
-        const RttMpcStep step{.rateBps = unit(random),
-                              .rttNs = unit(random),
-                              .meanNs = unit(random),
-                              .targetNs = unit(random),
-                              .leastNs = unit(random),
-                              .dtNs = unit(random),
-                              .bottleneckBps = unit(random)};
+        const double c1 = 0.9 * any();
+        const RttMpcWeights weights{c1, (0.95 - c1) * any(), any()};
+        const RttMpcStep step{any(), any(), any(), any(), any(), any(), any()};
         const double best = OptimalRate(weights, step);
         const double least = cost(weights, step, best);
         for (double other : {best - 1e-3, best + 1e-3})
