@@ -12,7 +12,6 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <memory>
 #include <random>
 #include <unistd.h>
 
@@ -159,8 +158,6 @@ class PolicyFileWriter
         return sealed.Put(R"("sha256":"0")", R"("sha256":")" + digest + "\"").Bytes();
     }
 
-    std::unique_ptr<Policy> Made() const { return std::make_unique<Policy>(Write(Sealed())); }
-
     static std::string Write(const std::string& bytes)
     {
         const auto path =
@@ -169,27 +166,6 @@ class PolicyFileWriter
         return path.string();
     }
 };
-
-/// A policy's action after one more observation of a flow.
-float
-Next(Policy& policy, FlowHistory& history, const ObservationRecord& record)
-{
-    policy.Observe(history, record);
-    FlowHistory* flows[] = {&history};
-    float action = 0;
-    policy.Decide(flows, {&action, 1});
-    return action;
-}
-
-/// A record of these two fields.
-ObservationRecord
-Seen(Field a, double first, Field b, double second)
-{
-    ObservationRecord record;
-    record[a] = first;
-    record[b] = second;
-    return record;
-}
 
 TEST("a file decides as it expected; one that is damaged in any place is refused in "
      "one line")
@@ -204,16 +180,25 @@ TEST("a file decides as it expected; one that is damaged in any place is refused
         EXPECT_NE(message.find(expected), std::string::npos, what << ": " << message);
     };
 
-    const auto policy = PolicyFileWriter().Made();
-    EXPECT_EQ(policy->TelemetryBytes(), 16, "telemetry");
-    EXPECT_EQ(*policy->Clock().rttFraction, 0.5, "clock");
-    FlowHistory history;
-    const float action = Next(*policy, history, Seen(Field::Rtt, 1.5, Field::Qlen, 2));
-    EXPECT_NEAR(double{action}, 0.5 * 1.5 - 0.25 * std::log(3.0), 1e-6, "action");
-    const float cut = Next(*policy, history, Seen(Field::Rtt, 9, Field::Qlen, 2));
-    EXPECT_EQ(cut, 1.0F, "the action is cut");
-
     const std::string bytes = PolicyFileWriter().Sealed();
+    Policy policy(PolicyFileWriter::Write(bytes));
+    EXPECT_EQ(policy.TelemetryBytes(), 16, "telemetry");
+    EXPECT_EQ(*policy.Clock().rttFraction, 0.5, "clock");
+    FlowHistory history;
+    FlowHistory* flows[] = {&history};
+    const auto next = [&](double rtt)
+    {
+        ObservationRecord record;
+        record[Field::Rtt] = rtt;
+        record[Field::Qlen] = 2.0;
+        policy.Observe(history, record);
+        float action = 0;
+        policy.Decide(flows, {&action, 1});
+        return double{action};
+    };
+    EXPECT_NEAR(next(1.5), 0.5 * 1.5 - 0.25 * std::log(3.0), 1e-6, "action");
+    EXPECT_EQ(next(9), 1.0, "the action is cut");
+
     std::string changed = bytes;
     changed.back() ^= 1;
     refuse(changed, "sha256: the tensors are not those that were written", "a bit");
@@ -267,73 +252,6 @@ TEST("a file decides as it expected; one that is damaged in any place is refused
     refuse(bad.Bytes(), "none of the network's", "a tensor too many");
     refuse("", "", "an empty file");
     std::filesystem::remove(PolicyFileWriter::Write(""));
-}
-
-TEST("an MLP reads its last observations, the current one last, and what is derived")
-{
-    PolicyFileWriter file;
-    file.Put(R"({"field":"qlen","transform":"symlog"})",
-             R"({"derived":"rtt_target","margin":1.0,"target":0.25,"gain":0.5})");
-    file.Put(R"("history":1)", R"("history":2)");
-    file.tensors = R"("layers.0.weight":{"dtype":"F32","shape":[1,4],"data_offsets":[0,16]})";
-    file.values = {0.25F, 0.25F, 0.125F, 1.0F};
-    const auto policy = file.Made();
-    EXPECT_EQ(policy->Fields().size(), 2, "rtt once, and the pacing rate");
-    FlowHistory history;
-    const auto next = [&](double rtt)
-    { return Next(*policy, history, Seen(Field::Rtt, rtt, Field::PacingRate, 0.25)); };
-    EXPECT_EQ(next(2), 0.25F + 0.125F, "zeros before"); // r = 0.5 (1 * 0.5 - 0.25) = 0.125
-    EXPECT_EQ(next(1), 0.5F + 0.03125F + 0.125F - 0.125F, "both"); // r = -0.125
-    EXPECT_EQ(next(1), 0.25F - 0.03125F + 0.125F - 0.125F, "the oldest is forgotten");
-}
-
-TEST("an LSTM that carries its state goes on from each flow's last decision, from zeros on")
-{
-    PolicyFileWriter file;
-    file.Put(R"("kind":"mlp")", R"("kind":"lstm","memory":"carried")");
-    file.tensors = R"("lstm.weight_ih":{"dtype":"F32","shape":[4,2],"data_offsets":[0,32]},)"
-                   R"("lstm.weight_hh":{"dtype":"F32","shape":[4,1],"data_offsets":[32,48]},)"
-                   R"("lstm.bias":{"dtype":"F32","shape":[4],"data_offsets":[48,64]},)"
-                   R"("layers.0.weight":{"dtype":"F32","shape":[1,1],"data_offsets":[64,68]})";
-    file.values = Random(17, 7);
-    const auto policy = file.Made();
-    EXPECT_EQ(policy->StateWidth(), 2, "hidden state and cell");
-
-    const std::span<const float> values = file.values;
-    FlowHistory together[2];
-    FlowHistory alone[2];
-    double hidden[2]{};
-    double cell[2]{};
-    for (size_t step = 0; step < 70; ++step)
-    {
-        const auto seen = [step](size_t flow)
-        {
-            const double rtt =
-                1.0 + static_cast<double>(flow) + 0.5 * static_cast<double>(step % 3);
-            return Seen(Field::Rtt, rtt, Field::Qlen, 3.0 / static_cast<double>(1 + step));
-        };
-        policy->Observe(together[0], seen(0));
-        policy->Observe(together[1], seen(1));
-        FlowHistory* flows[] = {&together[0], &together[1]};
-        float both[2];
-        policy->Decide(flows, both);
-        for (size_t flow = 0; flow < 2; ++flow)
-        {
-            const ObservationRecord record = seen(flow);
-            const double x[] = {record[Field::Rtt], std::log1p(record[Field::Qlen]), hidden[flow]};
-            double gates[4];
-            for (size_t gate = 0; gate < 4; ++gate)
-            {
-                gates[gate] = values[2 * gate] * x[0] + values[2 * gate + 1] * x[1] +
-                              values[8 + gate] * x[2] + values[12 + gate];
-            }
-            cell[flow] = Sigmoid(gates[1]) * cell[flow] + Sigmoid(gates[0]) * std::tanh(gates[2]);
-            hidden[flow] = Sigmoid(gates[3]) * std::tanh(cell[flow]);
-            EXPECT_NEAR(double{both[flow]}, values[16] * hidden[flow], 1e-5, "step " << step);
-            EXPECT_EQ(Next(*policy, alone[flow], record), both[flow], "the same bits alone");
-        }
-    }
-    EXPECT(std::abs(hidden[0] - hidden[1]) > 1e-3, "each flow has its own");
 }
 
 TEST("an observation costs what it needs of the network")
