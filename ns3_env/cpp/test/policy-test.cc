@@ -178,6 +178,7 @@ TEST("a file decides as it expected; one that is damaged in any place is refused
         EXPECT(message.starts_with("policy " + path + ": "), what << ": " << message);
         EXPECT_EQ(message.find('\n'), std::string::npos, what);
         EXPECT_NE(message.find(expected), std::string::npos, what << ": " << message);
+        std::filesystem::remove(path);
     };
 
     const std::string bytes = PolicyFileWriter().Sealed();
@@ -251,7 +252,6 @@ TEST("a file decides as it expected; one that is damaged in any place is refused
     bad.tensors += R"(,"layers.7.bias":{"dtype":"F32","shape":[1],"data_offsets":[0,4]})";
     refuse(bad.Bytes(), "none of the network's", "a tensor too many");
     refuse("", "", "an empty file");
-    std::filesystem::remove(PolicyFileWriter::Write(""));
 }
 
 TEST("an observation costs what it needs of the network")

@@ -65,6 +65,23 @@ Incast(uint32_t senders, uint64_t bytes, const Attributes& attributes)
     return s;
 }
 
+TEST("a flow starts with a BDP, and is paced at W / base RTT where Pacing is on (eq. 3.3)")
+{
+    for (const char* pacing : {"true", "false"})
+    {
+        AckedFlow mpcc(Attributes{{"Pacing", pacing}});
+        EXPECT_EQ(mpcc.control->GetIntRequest().wireBytes, 32, "Zheng 2024, Fig. 5.1");
+        EXPECT_EQ(mpcc.flow.WindowBytes(), mpcc.facts.bdpBytes, "line rate at first");
+        const double least = 100e9 * 0.01 * 1080 / mpcc.facts.bdpBytes;
+        EXPECT_NEAR(mpcc.control->GetRateFloor(mpcc.flow), least, 1e-3, "of a base RTT");
+        mpcc.Ack(0, 1000);
+        const double window = mpcc.flow.WindowBytes();
+        EXPECT_LT(window, mpcc.facts.bdpBytes, "it is cut");
+        const double rate = pacing == std::string("true") ? window * 8 / 6240e-9 : 100e9;
+        EXPECT_NEAR(mpcc.flow.RateBps(), rate, 1.0, "Pacing " << pacing);
+    }
+}
+
 /// Zheng 2024, sec. 6.2: adjusting the window less often.
 TEST("it decides on every ACK, on every n-th, or once per round trip")
 {
