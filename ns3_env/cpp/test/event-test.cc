@@ -8,6 +8,7 @@
 #include "ns3_env/cpp/events/reusable-event.h"
 #include "ns3_env/cpp/test/suite.h"
 
+#include <functional>
 #include <memory>
 #include <random>
 #include <set>

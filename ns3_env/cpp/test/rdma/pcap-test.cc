@@ -8,6 +8,7 @@
 #include "ns3_env/cpp/test/suite.h"
 
 #include <cstdio>
+#include <functional>
 
 namespace ns3::env::rdma::test
 {
