@@ -109,15 +109,6 @@ class TestNetwork
         return ends;
     }
 
-    /// Checks that each byte sent was delivered, was lost, or is in one of the packets left.
-    void ExpectConserved() const
-    {
-        const RunTotals totals = m_network->Totals();
-        const uint64_t known = totals.deliveredPayload + totals.droppedPayload;
-        EXPECT_LE(known, totals.transmittedPayload, "sent = delivered + lost + on the way");
-        EXPECT_GE(known + 1000 * totals.packetsLeft, totals.transmittedPayload, "each byte");
-    }
-
   private:
     std::unique_ptr<RdmaEpisode> m_network;
     std::unique_ptr<Recorders> m_recorders;
