@@ -39,7 +39,6 @@ set(TCP_TEST_SOURCES
     test/tcp/capture-test.cc
     test/tcp/egress-test.cc
     test/tcp/episodes.cc
-    test/tcp/fabric-test.cc
     test/tcp/flow-test.cc
     test/tcp/late-acks-test.cc
     test/tcp/queue-test.cc
@@ -71,7 +70,7 @@ install(TARGETS tcp-sim RUNTIME_DEPENDENCY_SET brought DESTINATION ns3_env/bin)
 # `cmake --build DIR --target tcp-tests`, then DIR/tcp-tests
 add_executable(tcp-tests EXCLUDE_FROM_ALL ${TCP_TEST_SOURCES} "${CPP}/test/scenarios.cc"
                                           "${CPP}/test/test-runner.cc")
-target_link_libraries(tcp-tests PRIVATE tcp rdma rdma-base ns3::point-to-point)
+target_link_libraries(tcp-tests PRIVATE tcp rdma rdma-base)
 compile_fast(tcp-tests tcp/episodes.h)
 set_source_files_properties(
   "${CPP}/test/tcp/stock-test.cc" PROPERTIES COMPILE_DEFINITIONS TCP_STOCK_REPORTS="${CPP}/test/tcp/stock-reports.txt")

@@ -5,11 +5,12 @@
 #include "ns3_env/cpp/policy/tensor-file.h"
 #include "ns3_env/cpp/test/suite.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <map>
 #include <random>
 #include <unistd.h>
@@ -55,10 +56,9 @@ Sigmoid(double x)
 
 TEST("a layer is W x + b, to the same bits alone and among others")
 {
-    for (const auto& [inputs, outputs] : {std::pair{1, 1}, {3, 17}, {8, 256}, {130, 64}, {72, 40}})
+    for (const auto& [in, out] :
+         std::vector<std::pair<size_t, size_t>>{{1, 1}, {3, 17}, {8, 256}, {130, 64}, {72, 40}})
     {
-        const auto in = static_cast<size_t>(inputs);
-        const auto out = static_cast<size_t>(outputs);
         const auto weight = Random(in * out, 1);
         const auto bias = Random(out, 2);
         const DenseLayer layer(weight, bias, in);
@@ -74,7 +74,7 @@ TEST("a layer is W x + b, to the same bits alone and among others")
                                   together.data() + row * layer.OutputStride(),
                                   alone.size() * sizeof(float)),
                       0,
-                      "row " << row << " of " << inputs << " to " << outputs);
+                      "row " << row << " of " << in << " to " << out);
             const std::vector<double> point(x.begin() + static_cast<std::ptrdiff_t>(row * in),
                                             x.begin() +
                                                 static_cast<std::ptrdiff_t>((row + 1) * in));
@@ -127,6 +127,13 @@ class PolicyFileWriter
     std::string tensors = R"("layers.0.weight":{"dtype":"F32","shape":[1,2],"data_offsets":[0,8]})";
     std::vector<float> values{0.5F, -0.25F};
 
+    /// Replaces a part of the header.
+    PolicyFileWriter& Put(const std::string& from, const std::string& to)
+    {
+        header.replace(header.find(from), from.size(), to);
+        return *this;
+    }
+
     std::string Bytes() const
     {
         std::string quoted;
@@ -147,10 +154,8 @@ class PolicyFileWriter
     std::string Sealed() const
     {
         PolicyFileWriter sealed = *this;
-        const std::string zero = R"("sha256":"0")";
         const std::string digest = Sha256(TensorFile::Read(Write(Bytes())).tensors);
-        sealed.header.replace(header.find(zero), zero.size(), R"("sha256":")" + digest + "\"");
-        return sealed.Bytes();
+        return sealed.Put(R"("sha256":"0")", R"("sha256":")" + digest + "\"").Bytes();
     }
 
     static std::string Write(const std::string& bytes)
@@ -175,39 +180,25 @@ TEST("a file decides as it expected; one that is damaged in any place is refused
         EXPECT_NE(message.find(expected), std::string::npos, what << ": " << message);
         std::filesystem::remove(path);
     };
-    const auto change =
-        [&](const std::string& from, const std::string& to, const std::string& expected)
-    {
-        PolicyFileWriter file;
-        file.header.replace(file.header.find(from), from.size(), to);
-        refuse(file.Bytes(), expected, to);
-    };
-    const auto giveTensors = [&](const std::string& tensors, const std::string& expected)
-    {
-        PolicyFileWriter file;
-        file.tensors = tensors;
-        refuse(file.Bytes(), expected, tensors);
-    };
 
-    const PolicyFileWriter whole;
-    const std::string bytes = whole.Sealed();
-    const std::string path = PolicyFileWriter::Write(bytes);
-    Policy policy(path);
+    const std::string bytes = PolicyFileWriter().Sealed();
+    Policy policy(PolicyFileWriter::Write(bytes));
     EXPECT_EQ(policy.TelemetryBytes(), 16, "telemetry");
     EXPECT_EQ(*policy.Clock().rttFraction, 0.5, "clock");
     FlowHistory history;
-    ObservationRecord record;
-    record[Field::Rtt] = 1.5;
-    record[Field::Qlen] = 2.0;
-    policy.Observe(history, record);
     FlowHistory* flows[] = {&history};
-    float action = 0;
-    policy.Decide(flows, {&action, 1});
-    EXPECT_NEAR(double{action}, 0.5 * 1.5 - 0.25 * std::log(3.0), 1e-6, "action");
-    record[Field::Rtt] = 9.0;
-    policy.Observe(history, record);
-    policy.Decide(flows, {&action, 1});
-    EXPECT_EQ(action, 1.0F, "the action is cut");
+    const auto next = [&](double rtt)
+    {
+        ObservationRecord record;
+        record[Field::Rtt] = rtt;
+        record[Field::Qlen] = 2.0;
+        policy.Observe(history, record);
+        float action = 0;
+        policy.Decide(flows, {&action, 1});
+        return double{action};
+    };
+    EXPECT_NEAR(next(1.5), 0.5 * 1.5 - 0.25 * std::log(3.0), 1e-6, "action");
+    EXPECT_EQ(next(9), 1.0, "the action is cut");
 
     std::string changed = bytes;
     changed.back() ^= 1;
@@ -216,144 +207,51 @@ TEST("a file decides as it expected; one that is damaged in any place is refused
     {
         refuse(bytes.substr(0, length), "", "cut after " + std::to_string(length));
     }
-    change("\"version\":1", "\"version\":2", "version 2");
-    change("\"rtt\"", "\"rrt\"", "no observation field 'rrt'");
-    change("\"history\":1", "\"history\":0", "history");
-    change("\"history\":1", "\"history\":2", "4 wide");
-    change("\"qlen\"", "\"rtt\"", "is there twice");
-    for (const auto& [settings, expected] : std::map<std::string, std::string>{
-             {R"("rtt_traget","margin":1,"target":0,"gain":1)", "derived"},
-             {R"("rtt_target","margin":-1,"target":0,"gain":1)", "margin"},
-             {R"("rtt_target","margin":1,"target":-1,"gain":1)", "target"},
-             {R"("rtt_target","margin":1,"target":0,"gain":0)", "gain"},
-             {R"("rtt_target","margin":1,"target":0)", "gain' is missing"},
-             {R"("rtt_target","base_ns":0,"margin":1,"target":0,"gain":1)", "base_ns"},
-             {R"("rtt_target","margin":1,"target":0,"gain":1,"unit":"ns")", "unit"}})
+    const std::string qlen = R"("field":"qlen","transform":"symlog")";
+    const std::string target = R"("derived":"rtt_target",)";
+    for (const auto& [from, to, expected] : std::vector<std::array<std::string, 3>>{
+             {R"("version":1)", R"("version":2)", "version 2"},
+             {R"("rtt")", R"("rrt")", "no observation field 'rrt'"},
+             {R"("history":1)", R"("history":0)", "history"},
+             {R"("history":1)", R"("history":2)", "4 wide"},
+             {R"("qlen")", R"("rtt")", "is there twice"},
+             {qlen, R"("derived":"rtt_traget","margin":1,"target":0,"gain":1)", "derived"},
+             {qlen, target + R"("margin":-1,"target":0,"gain":1)", "margin"},
+             {qlen, target + R"("margin":1,"target":-1,"gain":1)", "target"},
+             {qlen, target + R"("margin":1,"target":0,"gain":0)", "gain"},
+             {qlen, target + R"("margin":1,"target":0)", "gain' is missing"},
+             {qlen, target + R"("base_ns":0,"margin":1,"target":0,"gain":1)", "base_ns"},
+             {qlen, target + R"("margin":1,"target":0,"gain":1,"unit":"ns")", "unit"},
+             {R"("mlp")", R"("cnn")", "kind"},
+             {R"("kind":"mlp")", R"("kind":"mlp","memory":"carried")", "is an lstm's"},
+             {R"("history":1,"network":{"kind":"mlp")",
+              R"("history":2,"network":{"kind":"lstm","memory":"carried")",
+              "whose history is 1"},
+             {R"("kind":"mlp")", R"("kind":"lstm","memory":"kept")", "memory"},
+             {R"("kind":"mlp")", R"("kind":"lstm","memory":"carried")", "lstm.weight_ih"},
+             {"multiplicative_window", "additive_window", "name"},
+             {R"("alpha":0.5)", R"("beta":0.5)", "beta"},
+             {R"("telemetry_bytes":16)", R"("telemetry_bytes":-1)", "telemetry_bytes"}})
     {
-        change(R"("field":"qlen","transform":"symlog")", "\"derived\":" + settings, expected);
+        refuse(PolicyFileWriter().Put(from, to).Bytes(), expected, to);
     }
-    change("\"mlp\"", "\"cnn\"", "kind");
-    change("\"kind\":\"mlp\"", R"("kind":"mlp","memory":"carried")", "is an lstm's");
-    change(R"("history":1,"network":{"kind":"mlp")",
-           R"("history":2,"network":{"kind":"lstm","memory":"carried")",
-           "whose history is 1");
-    change("\"kind\":\"mlp\"", R"("kind":"lstm","memory":"kept")", "memory");
-    change("\"kind\":\"mlp\"", R"("kind":"lstm","memory":"carried")", "lstm.weight_ih");
-    change("multiplicative_window", "additive_window", "name");
-    change("\"alpha\":0.5", "\"beta\":0.5", "beta");
-    change("\"telemetry_bytes\":16", "\"telemetry_bytes\":-1", "telemetry_bytes");
-    giveTensors(R"("layers.0.weight":{"dtype":"F32","shape":[2,1],"data_offsets":[0,8]})",
-                "2 wide");
-    giveTensors(R"("layers.0.weight":{"dtype":"F16","shape":[1,2],"data_offsets":[0,8]})",
-                "no F32");
-    giveTensors(R"("layers.0.weight":{"dtype":"F32","shape":[1,2],"data_offsets":[0,800]})",
-                "cut short");
-    giveTensors(R"("weight":{"dtype":"F32","shape":[1,2],"data_offsets":[0,8]})", "is missing");
     PolicyFileWriter bad;
+    for (const auto& [tensors, expected] : std::map<std::string, std::string>{
+             {R"("layers.0.weight":{"dtype":"F32","shape":[2,1],"data_offsets":[0,8]})", "2 wide"},
+             {R"("layers.0.weight":{"dtype":"F16","shape":[1,2],"data_offsets":[0,8]})", "no F32"},
+             {R"("layers.0.weight":{"dtype":"F32","shape":[1,2],"data_offsets":[0,800]})", "short"},
+             {R"("weight":{"dtype":"F32","shape":[1,2],"data_offsets":[0,8]})", "is missing"}})
+    {
+        bad.tensors = tensors;
+        refuse(bad.Bytes(), expected, tensors);
+    }
+    bad = {};
     bad.values[1] = std::nanf("");
     refuse(bad.Bytes(), "holds NaN", "NaN");
     bad = {};
     bad.tensors += R"(,"layers.7.bias":{"dtype":"F32","shape":[1],"data_offsets":[0,4]})";
     refuse(bad.Bytes(), "none of the network's", "a tensor too many");
-    std::filesystem::remove(path);
     refuse("", "", "an empty file");
-}
-
-TEST("an MLP reads its last observations, the current one last, and what is derived")
-{
-    const auto put = [](std::string& text, const std::string& from, const std::string& to)
-    { text.replace(text.find(from), from.size(), to); };
-    const auto next =
-        [](Policy& policy, FlowHistory& history, const ObservationRecord& record) -> float
-    {
-        policy.Observe(history, record);
-        FlowHistory* flows[] = {&history};
-        float action = 0;
-        policy.Decide(flows, {&action, 1});
-        return action;
-    };
-
-    PolicyFileWriter file;
-    put(file.header,
-        R"({"field":"qlen","transform":"symlog"})",
-        R"({"derived":"rtt_target","margin":1.0,"target":0.25,"gain":0.5})");
-    put(file.header, "\"history\":1", "\"history\":2");
-    file.tensors = R"("layers.0.weight":{"dtype":"F32","shape":[1,4],"data_offsets":[0,16]})";
-    file.values = {0.25F, 0.25F, 0.125F, 1.0F};
-    const std::string path = PolicyFileWriter::Write(file.Sealed());
-    Policy policy(path);
-    std::filesystem::remove(path);
-    EXPECT_EQ(policy.Fields().size(), 2, "rtt once, and the pacing rate");
-    FlowHistory history;
-    ObservationRecord record;
-    record[Field::Rtt] = 2.0;
-    record[Field::PacingRate] = 0.25; // r = 0.5 (1 * 0.5 - 0.25) = 0.125
-    const float first = next(policy, history, record);
-    EXPECT_EQ(first, 0.25F + 0.125F, "zeros before");
-    record[Field::Rtt] = 1.0; // r = -0.125
-    const float second = next(policy, history, record);
-    EXPECT_EQ(second, 0.5F + 0.03125F + 0.125F - 0.125F, "both");
-    const float third = next(policy, history, record);
-    EXPECT_EQ(third, 0.25F - 0.03125F + 0.125F - 0.125F, "the oldest is forgotten");
-}
-
-TEST("an LSTM that carries its state goes on from each flow's last decision, from zeros on")
-{
-    PolicyFileWriter file;
-    const std::string kind = "\"kind\":\"mlp\"";
-    file.header.replace(file.header.find(kind), kind.size(), R"("kind":"lstm","memory":"carried")");
-    file.tensors = R"("lstm.weight_ih":{"dtype":"F32","shape":[4,2],"data_offsets":[0,32]},)"
-                   R"("lstm.weight_hh":{"dtype":"F32","shape":[4,1],"data_offsets":[32,48]},)"
-                   R"("lstm.bias":{"dtype":"F32","shape":[4],"data_offsets":[48,64]},)"
-                   R"("layers.0.weight":{"dtype":"F32","shape":[1,1],"data_offsets":[64,68]})";
-    file.values = Random(17, 7);
-    const std::string path = PolicyFileWriter::Write(file.Sealed());
-    Policy policy(path);
-    std::filesystem::remove(path);
-    EXPECT_EQ(policy.StateWidth(), 2, "hidden state and cell");
-
-    const std::span<const float> values = file.values;
-    const auto seen = [](size_t flow, size_t step)
-    {
-        ObservationRecord record;
-        record[Field::Rtt] = 1.0 + static_cast<double>(flow) + 0.5 * static_cast<double>(step % 3);
-        record[Field::Qlen] = 3.0 / static_cast<double>(1 + step);
-        return record;
-    };
-    FlowHistory together[2];
-    FlowHistory alone[2];
-    double hidden[2]{};
-    double cell[2]{};
-    for (size_t step = 0; step < 70; ++step)
-    {
-        FlowHistory* flows[] = {&together[0], &together[1]};
-        for (size_t flow = 0; flow < 2; ++flow)
-        {
-            policy.Observe(together[flow], seen(flow, step));
-            policy.Observe(alone[flow], seen(flow, step));
-        }
-        float both[2];
-        policy.Decide(flows, both);
-        for (size_t flow = 0; flow < 2; ++flow)
-        {
-            const ObservationRecord record = seen(flow, step);
-            const double x[] = {record[Field::Rtt], std::log1p(record[Field::Qlen]), hidden[flow]};
-            double gates[4];
-            for (size_t gate = 0; gate < 4; ++gate)
-            {
-                gates[gate] = values[2 * gate] * x[0] + values[2 * gate + 1] * x[1] +
-                              values[8 + gate] * x[2] + values[12 + gate];
-            }
-            cell[flow] = Sigmoid(gates[1]) * cell[flow] + Sigmoid(gates[0]) * std::tanh(gates[2]);
-            hidden[flow] = Sigmoid(gates[3]) * std::tanh(cell[flow]);
-            EXPECT_NEAR(double{both[flow]}, values[16] * hidden[flow], 1e-5, "step " << step);
-            FlowHistory* one[] = {&alone[flow]};
-            float action = 0;
-            policy.Decide(one, {&action, 1});
-            EXPECT_EQ(action, both[flow], "the same bits alone");
-        }
-    }
-    EXPECT(std::abs(hidden[0] - hidden[1]) > 1e-3, "each flow has its own");
 }
 
 TEST("an observation costs what it needs of the network")

@@ -10,6 +10,7 @@
 #include <sstream>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 namespace ns3::env::test
 {
@@ -64,13 +65,29 @@ Refusal(const Act& act)
     return {};
 }
 
+/// Several numbers that a check compares together, whatever their types.
+template <class... Numbers>
+std::vector<long double>
+Row(Numbers... numbers)
+{
+    return {static_cast<long double>(numbers)...};
+}
+
 template <class T>
 std::string
 Shown(const T& value)
 {
     std::ostringstream text;
     text.precision(17);
-    if constexpr (requires { text << value; })
+    if constexpr (std::is_same_v<T, std::vector<long double>>)
+    {
+        for (const long double number : value)
+        {
+            text << (&number == value.data() ? "(" : ", ") << number;
+        }
+        text << ')';
+    }
+    else if constexpr (requires { text << value; })
     {
         text << value;
     }

@@ -5,11 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <random>
 #include <string>
 
-namespace ns3::env
+namespace ns3::env::test
 {
 
 namespace
@@ -17,7 +16,6 @@ namespace
 
 SUITE("fluid-allocation");
 
-using env::test::Case;
 using Routes = std::vector<FluidRoute>;
 
 FluidRoutes
@@ -31,27 +29,6 @@ Pointers(const Routes& routes)
     return pointers;
 }
 
-std::vector<double>
-MaxMin(const std::vector<double>& capacities, const Routes& routes)
-{
-    return MaxMinRates(capacities, Pointers(routes));
-}
-
-/// Rates by links that they sum up to.
-std::vector<double>
-Loads(size_t links, const Routes& routes, const std::vector<double>& rates)
-{
-    std::vector<double> loads(links, 0);
-    for (size_t flow = 0; flow < routes.size(); ++flow)
-    {
-        for (const uint32_t link : routes[flow])
-        {
-            loads[link] += rates[flow];
-        }
-    }
-    return loads;
-}
-
 void
 ExpectRates(const std::vector<double>& rates, const std::vector<double>& wanted)
 {
@@ -62,34 +39,33 @@ ExpectRates(const std::vector<double>& rates, const std::vector<double>& wanted)
     }
 }
 
-TEST("flows of one link have equal shares of it")
-{
-    ExpectRates(MaxMin({3}, {{0}}), {3});
-    ExpectRates(MaxMin({3}, {{0}, {0}}), {1.5, 1.5});
-    ExpectRates(MaxMin({3}, {{0}, {0}, {0}}), {1, 1, 1});
-}
-
-TEST("in a parking lot of equal links the long flow has half of each, as every short one")
-{
-    ExpectRates(MaxMin({1, 1, 1}, {{0, 1, 2}, {0}, {1}, {2}}), {0.5, 0.5, 0.5, 0.5});
-}
-
-TEST("in a parking lot of unequal links the narrowest decides for the long flow alone")
-{
-    ExpectRates(MaxMin({1, 2, 5}, {{0, 1, 2}, {0}, {1}, {2}}), {0.5, 0.5, 1.5, 4.5});
-    // The first link is shared by four flows, one of which also uses the second.
-    ExpectRates(MaxMin({1, 1}, {{0}, {0}, {0}, {0, 1}, {1}}), {0.25, 0.25, 0.25, 0.25, 0.75});
-}
-
 TEST("links settle one after another, each with what those before it left")
 {
-    // 0 and 1 share link 0 at 1/2 each; 1 and 2 link 1, whose rest is 3/2; 2 and 3 link 2, whose rest is 5/2.
-    ExpectRates(MaxMin({1, 2, 4}, {{0}, {0, 1}, {1, 2}, {2}}), {0.5, 0.5, 1.5, 2.5});
-}
-
-TEST("what others have taken whole leaves nothing, and nothing less")
-{
-    ExpectRates(MaxMin({0, 1}, {{0, 1}, {1}}), {0, 1});
+    struct Network
+    {
+        const char* what;
+        std::vector<double> capacities;
+        Routes routes;
+        std::vector<double> rates;
+    };
+    for (
+        const Network& network : std::vector<Network>{
+            {"one flow has its link", {3}, {{0}}, {3}},
+            {"equal shares of two", {3}, {{0}, {0}}, {1.5, 1.5}},
+            {"equal shares of three", {3}, {{0}, {0}, {0}}, {1, 1, 1}},
+            {"parking lot", {1, 1, 1}, {{0, 1, 2}, {0}, {1}, {2}}, {0.5, 0.5, 0.5, 0.5}},
+            {"of unequal links", {1, 2, 5}, {{0, 1, 2}, {0}, {1}, {2}}, {0.5, 0.5, 1.5, 4.5}},
+            {"four share the first link",
+             {1, 1},
+             {{0}, {0}, {0}, {0, 1}, {1}},
+             {0.25, 0.25, 0.25, 0.25, 0.75}},
+            // 0 and 1 share link 0 at 1/2 each; 1 and 2 link 1, whose rest is 3/2; 2 and 3 link 2, whose rest is 5/2.
+            {"a chain", {1, 2, 4}, {{0}, {0, 1}, {1, 2}, {2}}, {0.5, 0.5, 1.5, 2.5}},
+            {"nothing left, and nothing less", {0, 1}, {{0, 1}, {1}}, {0, 1}}})
+    {
+        const Case about(network.what);
+        ExpectRates(MaxMinRates(network.capacities, Pointers(network.routes)), network.rates);
+    }
 }
 
 TEST("on any network each flow has a full link on which none is faster, and no link more than it "
@@ -100,42 +76,37 @@ TEST("on any network each flow has a full link on which none is faster, and no l
     {
         const Case name("network " + std::to_string(network));
         std::vector<double> capacities(12);
-        for (double& capacity : capacities)
-        {
-            capacity = 1 + static_cast<double>(random() % 9);
-        }
+        std::ranges::generate(capacities, [&] { return 1 + static_cast<double>(random() % 9); });
         Routes routes(1 + random() % 40);
         for (FluidRoute& route : routes)
         {
-            FluidRoute links(capacities.size());
-            std::iota(links.begin(), links.end(), 0);
-            std::shuffle(links.begin(), links.end(), random);
-            route.assign(links.begin(), links.begin() + 1 + static_cast<int>(random() % 5));
+            route = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+            std::ranges::shuffle(route, random);
+            route.resize(1 + random() % 5);
         }
-        const std::vector<double> rates = MaxMin(capacities, routes);
-        const std::vector<double> loads = Loads(capacities.size(), routes, rates);
+        const std::vector<double> rates = MaxMinRates(capacities, Pointers(routes));
+        std::vector<double> loads(capacities.size(), 0);
+        std::vector<double> fastest(capacities.size(), 0);
+        for (size_t flow = 0; flow < routes.size(); ++flow)
+        {
+            for (const uint32_t link : routes[flow])
+            {
+                loads[link] += rates[flow];
+                fastest[link] = std::max(fastest[link], rates[flow]);
+            }
+        }
         for (size_t link = 0; link < capacities.size(); ++link)
         {
             EXPECT_LE(loads[link], capacities[link] * (1 + 1e-12), "link " << link);
         }
         for (size_t flow = 0; flow < routes.size(); ++flow)
         {
-            const bool bottleneck = std::any_of(
-                routes[flow].begin(),
-                routes[flow].end(),
-                [&](uint32_t link)
-                {
-                    bool fastest = loads[link] > capacities[link] * (1 - 1e-12);
-                    for (size_t other = 0; other < routes.size(); ++other)
-                    {
-                        const FluidRoute& route = routes[other];
-                        const bool there =
-                            std::find(route.begin(), route.end(), link) != route.end();
-                        fastest = fastest && (!there || rates[other] <= rates[flow] * (1 + 1e-12));
-                    }
-                    return fastest;
-                });
-            EXPECT(bottleneck, "flow " << flow);
+            const auto isBottleneck = [&](uint32_t link)
+            {
+                return loads[link] > capacities[link] * (1 - 1e-12) &&
+                       fastest[link] <= rates[flow] * (1 + 1e-12);
+            };
+            EXPECT(std::ranges::any_of(routes[flow], isBottleneck), "flow " << flow);
         }
     }
 }
@@ -162,4 +133,4 @@ TEST("flows overtake each other where they share a link, and nowhere else")
 
 } // namespace
 
-} // namespace ns3::env
+} // namespace ns3::env::test

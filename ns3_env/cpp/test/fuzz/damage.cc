@@ -31,19 +31,9 @@ Duplicated(int fd)
 uint64_t
 AnyCount(Random& random)
 {
-    return random.OneOf<uint64_t>({0,
-                                   1,
-                                   5,
-                                   6,
-                                   7,
-                                   64,
-                                   4096,
-                                   1ULL << 31,
-                                   (1ULL << 32) - 1,
-                                   1ULL << 40,
-                                   1ULL << 63,
-                                   ~0ULL,
-                                   random.Bits()});
+    const uint64_t power = 1ULL << random.OneOf({31, 32, 40, 63});
+    return random.OneOf<uint64_t>(
+        {0, 1, 5, 6, 7, 64, 4096, power, power - 1, ~0ULL, random.Bits()});
 }
 
 } // namespace
@@ -69,38 +59,17 @@ Region::DamageHeader(Random& random)
 {
     const auto word32 = static_cast<uint32_t>(AnyCount(random));
     const uint64_t word64 = AnyCount(random);
-    switch (random.Below(10))
-    {
-    case 0:
-        m_header->magic = word64;
-        break;
-    case 1:
-        m_header->version = word32;
-        break;
-    case 2:
-        m_header->capacity = word32;
-        break;
-    case 3:
-        m_header->agentLayoutHash ^= word64;
-        break;
-    case 4:
-        m_header->regionBytes = word64;
-        break;
-    case 5:
-        m_header->controlOffset = word64;
-        break;
-    case 6:
-        m_header->rowsOffset = word64;
-        break;
-    case 7:
-        m_header->actionsOffset = word64;
-        break;
-    case 8:
-        m_header->blobFd = static_cast<int32_t>(word32);
-        break;
-    default:
-        DamageBytes(random, 0, sizeof(ChannelHeader));
-    }
+    const std::function<void()> damages[]{[&] { m_header->magic = word64; },
+                                          [&] { m_header->version = word32; },
+                                          [&] { m_header->capacity = word32; },
+                                          [&] { m_header->agentLayoutHash ^= word64; },
+                                          [&] { m_header->regionBytes = word64; },
+                                          [&] { m_header->controlOffset = word64; },
+                                          [&] { m_header->rowsOffset = word64; },
+                                          [&] { m_header->actionsOffset = word64; },
+                                          [&] { m_header->blobFd = static_cast<int32_t>(word32); },
+                                          [&] { DamageBytes(random, 0, sizeof(ChannelHeader)); }};
+    damages[random.Below(std::size(damages))]();
 }
 
 void
@@ -171,17 +140,12 @@ void
 Region::WriteBadNumber(Random& random, size_t action)
 {
     ActionRow& row = m_actions[action];
-    switch (random.Below(3))
-    {
-    case 0:
-        row.windowBytes = random.OneOf({double{NAN}, -1.0, -1e-300, -double{INFINITY}});
-        break;
-    case 1:
-        row.rateBps = random.OneOf({double{NAN}, -1.0, -1e-300, -double{INFINITY}});
-        break;
-    default:
-        row.echo = random.OneOf({double{NAN}, double{INFINITY}, -double{INFINITY}});
-    }
+    const double infinite = INFINITY;
+    const double negative = random.OneOf({double{NAN}, -1.0, -1e-300, -infinite});
+    const double unreal = random.OneOf({double{NAN}, infinite, -infinite});
+    const size_t which = random.Below(3);
+    double* const numbers[]{&row.windowBytes, &row.rateBps, &row.echo};
+    *numbers[which] = which < 2 ? negative : unreal;
 }
 
 void

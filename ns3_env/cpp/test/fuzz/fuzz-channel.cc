@@ -139,24 +139,12 @@ class ChannelFuzz
         m_guard.Begin(number);
         try
         {
-            switch (number % 8)
-            {
-            case 0:
-                Attach(random);
-                break;
-            case 1:
-            case 2:
-            case 3:
-                AttackSimulator(random);
-                break;
-            case 4:
-            case 5:
-            case 6:
-                AttackAgent(random);
-                break;
-            default:
-                PlayEpisode(random);
-            }
+            const uint64_t kind = number % 8;
+            const auto attack = kind == 0  ? &ChannelFuzz::Attach
+                                : kind < 4 ? &ChannelFuzz::AttackSimulator
+                                : kind < 7 ? &ChannelFuzz::AttackAgent
+                                           : &ChannelFuzz::PlayEpisode;
+            (this->*attack)(random);
         }
         catch (const ChannelError&)
         {

@@ -134,8 +134,6 @@ class Reader
         throw std::runtime_error("a message that is cut off");
     }
 
-    bool Empty() const { return m_rest.empty(); }
-
   private:
     std::string_view m_rest;
 };

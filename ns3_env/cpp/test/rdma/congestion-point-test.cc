@@ -2,11 +2,7 @@
 // Tests of congestion points (802.1Qau): samples, feedback, and a frame's reverse path.
 #include "test-network.h"
 
-#include "ns3/rng-seed-manager.h"
 #include "ns3_env/cpp/rdma/switch/switch.h"
-#include "ns3_env/cpp/test/suite.h"
-
-#include <vector>
 
 namespace ns3::env::rdma::test
 {
@@ -17,7 +13,6 @@ namespace
 SUITE("rdma-congestion-point");
 
 constexpr uint32_t FRAME = 1000;
-constexpr Picos US = 1000 * PS_PER_NS;
 
 CongestionPointConfig
 Regular(double sampleBytes)
@@ -52,9 +47,9 @@ TEST("feedback: offset and change in units of 64 B, -Fb in 63 levels of q0 (2 w 
     {
         const auto feedback = NextSample(point, queue).second;
         ASSERT(feedback.has_value(), "a sample");
-        EXPECT_EQ(feedback->offsetBytes, offset, "Q_off");
-        EXPECT_EQ(feedback->deltaBytes, delta, "dQ");
-        EXPECT_EQ(int{feedback->quantised}, level, "level");
+        EXPECT_EQ(Row(feedback->offsetBytes, feedback->deltaBytes, feedback->quantised),
+                  Row(offset, delta, level),
+                  "Q_off, dQ, level");
         EXPECT_EQ(feedback->congestionPoint, 7, "who speaks");
     };
 
@@ -74,138 +69,101 @@ TEST("samples: by bytes, faster as -Fb grows, with 15 % of jitter, or by probabi
 
     // The table of IEEE 802.1Q, 32.9.2: the interval after a level of 8 i, in kB. The queue is constant, so that only
     // its offset makes the level.
-    const std::array<uint32_t, 8> table{150, 75, 50, 38, 30, 25, 22, 19};
-    for (size_t i = 0; i < table.size(); ++i)
+    double level = 0;
+    for (const uint32_t kilobytes : {150, 75, 50, 38, 30, 25, 22, 19})
     {
         CongestionPointConfig config = Regular(150e3);
         config.adaptiveSampling = true;
         CongestionPoint point(config, 0, random);
-        const auto queue =
-            static_cast<uint64_t>(64e3 + (8 * static_cast<double>(i) + 1) * 320e3 / 63);
+        const auto queue = static_cast<uint64_t>(64e3 + (level + 1) * 320e3 / 63);
         NextSample(point, queue); // from an empty queue
         NextSample(point, queue);
-        EXPECT_EQ(NextSample(point, queue).first, table[i], "level 8 i");
+        EXPECT_EQ(NextSample(point, queue).first, kilobytes, "level " << level);
+        level += 8;
     }
 
+    const auto thousand = [&](const CongestionPointConfig& config)
+    {
+        CongestionPoint point(config, 0, random);
+        NextSample(point, 1000);
+        std::vector<double> frames(1000);
+        std::ranges::generate(frames, [&] { return NextSample(point, 1000).first; });
+        const auto [least, most] = std::ranges::minmax(frames);
+        double sum = 0;
+        for (const double each : frames)
+        {
+            sum += each;
+        }
+        return std::array{least, most, sum / 1000};
+    };
     CongestionPointConfig jittery = Regular(100e3);
     jittery.sampleJitter = 0.15;
-    CongestionPoint jumping(jittery, 0, random);
-    NextSample(jumping, 1000);
-    uint32_t least = UINT32_MAX;
-    uint32_t most = 0;
-    uint32_t sum = 0;
-    for (int i = 0; i < 1000; ++i)
-    {
-        const uint32_t frames = NextSample(jumping, 1000).first;
-        least = std::min(least, frames);
-        most = std::max(most, frames);
-        sum += frames;
-    }
+    const auto [least, most, mean] = thousand(jittery);
     EXPECT_NEAR(least, 86, 1, "down to 85 kB");
     EXPECT_NEAR(most, 115, 1, "up to 115 kB");
-    EXPECT_NEAR(sum / 1000.0, 100.5, 1.5, "100 kB in the mean, in whole frames");
-
+    EXPECT_NEAR(mean, 100.5, 1.5, "100 kB in the mean, in whole frames");
     CongestionPointConfig likely = Regular(1.0);
     likely.sampleProbability = 0.01;
-    CongestionPoint dice(likely, 0, random);
-    sum = 0;
-    for (int i = 0; i < 1000; ++i)
-    {
-        sum += NextSample(dice, 1000).first;
-    }
-    EXPECT_NEAR(sum / 1000.0, 100, 10, "p = 0.01: each hundredth in the mean");
+    EXPECT_NEAR(thousand(likely)[2], 100, 10, "p = 0.01: each hundredth in the mean");
 
     CongestionPointConfig negative = Regular(10e3);
     negative.negativeOnly = true;
     CongestionPoint silent(negative, 0, random);
     EXPECT(NextSample(silent, 60'000, 10).second.has_value(), "below the target, but growing fast");
-    EXPECT_EQ(NextSample(silent, 63'000, 1000).second.has_value(),
-              false,
-              "below the target: nothing is said");
+    EXPECT(!NextSample(silent, 63'000, 1000).second.has_value(), "below the target");
 }
 
 /// Two senders fill the link from switch 3 to switch 4; each tenth frame is a sample.
-void
-WayBack(bool paused)
+TEST("a feedback frame takes its link's time to the data's source, and passes a paused port")
 {
-    const Case about(paused ? "a feedback frame passes a paused port"
-                            : "a feedback frame takes its link's time to the data's source");
-    struct Seen
+    for (const bool paused : {false, true})
     {
-        uint32_t host;
-        Picos at;
-        QueueFeedback feedback;
-    };
-
-    Scenario s = Dumbbell(2, 1e9);
-    s.published = false;
-    s.congestionPoints = Regular(10e3);
-    AddFlow(s, 0, 2, 100'000);
-    AddFlow(s, 1, 2, 100'000);
-    TestNetwork net(std::move(s));
-    std::vector<Seen> seen;
-    for (const uint32_t host : {0U, 1U})
-    {
-        net->Nics()[host]->TraceConnectWithoutContext(
-            "Rx",
-            Callback<void, const Packet&>(
-                [&seen, host](const Packet& packet)
-                {
-                    if (packet.kind == PacketKind::Notification)
-                    {
-                        seen.push_back({host, NowPicos(), packet.feedback});
-                    }
-                }));
-    }
-    if (paused)
-    {
-        Simulator::Schedule(Time(0),
-                            [&]()
-                            {
-                                net->Nics()[0]->SendPfc(PacketKind::Pause);
-                                net->Nics()[1]->SendPfc(PacketKind::Pause);
-                            });
-        Simulator::Schedule(Time(100 * US), [&]() { net->Stop(); });
-    }
-    net->Run();
-    ASSERT_GT(seen.size(), 2, "frames have come");
-    // The tenth frame's transmission ends after five packet times, it travels for 1 us; the feedback of
-    // 102 B needs 816 ns and 1 us. No ACK is on that link then. The pause precedes the data.
-    const Picos packet = IdealTime(1048, 1e9, Rounding::Exact);
-    const Picos first = paused ? IdealTime(PFC_FRAME_BYTES, 1e9, Rounding::Exact) : 0;
-    EXPECT_EQ(seen[0].at, first + 5 * packet + US + 816 * PS_PER_NS + US, "when");
-    EXPECT_EQ(seen[0].feedback.congestionPoint >> 16, 3, "switch 3 speaks");
-    EXPECT_EQ(seen[0].feedback.congestionPoint & 0xffff, 2, "of its third port");
-    // Ten frames in, four out and the fifth's turn at this very instant.
-    const int32_t queue = seen[0].feedback.offsetBytes + 64'000;
-    EXPECT_NEAR(queue, 5 * 1048, 1100, "the queue at that time");
-    EXPECT_GE(net->Context().notifications, seen.size(), "counted");
-    if (!paused)
-    {
-        bool far = false;
-        for (const Seen& one : seen)
+        const Case about(paused ? "paused" : "not paused");
+        Scenario s = Dumbbell(2, 1e9);
+        s.published = false;
+        s.congestionPoints = Regular(10e3);
+        AddIncast(s, 2, 100'000);
+        TestNetwork net(std::move(s));
+        std::vector<std::pair<Picos, QueueFeedback>> seen;
+        const auto onRx = [&seen](const Packet& packet)
         {
-            far = far || one.feedback.congestionPoint >> 16 == 4;
+            if (packet.kind == PacketKind::Notification)
+            {
+                seen.emplace_back(NowPicos(), packet.feedback);
+            }
+        };
+        for (const uint32_t host : {0U, 1U})
+        {
+            Trace(*net->Nics()[host], "Rx", onRx);
+            if (paused)
+            {
+                At(0, [&net, host] { net->Nics()[host]->SendPfc(PacketKind::Pause); });
+                At(100 * US, [&] { net->Stop(); });
+            }
         }
-        EXPECT(far, "the second switch's frames cross the first");
-        EXPECT_EQ(net->Unfinished(), 0, "and flows end");
+        net->Run();
+        ASSERT_GT(seen.size(), 2, "frames have come");
+        // The tenth frame's transmission ends after five packet times, it travels for 1 us; the feedback of
+        // 102 B needs 816 ns and 1 us. No ACK is on that link then. The pause precedes the data.
+        const Picos packet = IdealTime(1048, 1e9, Rounding::Exact);
+        const Picos first = paused ? IdealTime(PFC_FRAME_BYTES, 1e9, Rounding::Exact) : 0;
+        EXPECT_EQ(seen[0].first, first + 5 * packet + US + 816 * NS + US, "when");
+        EXPECT_EQ(seen[0].second.congestionPoint, 3 << 16 | 2, "switch 3, of its third port");
+        // Ten frames in, four out and the fifth's turn at this very instant.
+        EXPECT_NEAR(seen[0].second.offsetBytes + 64'000, 5 * 1048, 1100, "the queue");
+        EXPECT_GE(net->Context().notifications, seen.size(), "counted");
+        const auto isFar = [](const auto& x) { return x.second.congestionPoint >> 16 == 4; };
+        EXPECT(paused || std::ranges::any_of(seen, isFar), "the second switch's cross the first");
+        EXPECT(paused || net->Unfinished() == 0, "and flows end");
     }
 }
 
 TEST("a switch without congestion points says nothing")
 {
     Scenario s = Dumbbell(2, 1e9);
-    AddFlow(s, 0, 2, 1'000'000);
-    AddFlow(s, 1, 2, 1'000'000);
-    TestNetwork net(std::move(s));
-    net->Run();
+    AddIncast(s, 2, 1'000'000);
+    Played net(std::move(s));
     EXPECT_EQ(net->Context().notifications, 0, "nothing");
-}
-
-TEST("a feedback frame takes its link's time to the data's source, and passes a paused port")
-{
-    WayBack(false);
-    WayBack(true);
 }
 
 } // namespace

@@ -2,8 +2,6 @@
 // Tests of the log of states and counters that controllers declare.
 #include "test-network.h"
 
-#include "ns3_env/cpp/test/suite.h"
-
 #include <map>
 #include <set>
 
@@ -19,13 +17,8 @@ SUITE("rdma-controller-log");
 Scenario
 Recorded(const std::string& controller)
 {
-    Scenario s = Dumbbell(4, 100e9);
-    s.controllers[0].name = controller;
-    s.ecn = {.enabled = true,
-             .kminBytes = 60e3,
-             .kmaxBytes = 60e3,
-             .pmax = 1.0,
-             .atRateBps = 100e9};
+    Scenario s = Exact(4, {}, controller);
+    s.ecn = {true, 60e3, 60e3, 1.0, 100e9};
     s.recordControllerState = true;
     s.recordControllerCounters = true;
     AddIncast(s, 4, 500'000);

@@ -4,9 +4,9 @@
 
 #include "ns3_env/cpp/decision/deciding-controller.h"
 #include "ns3_env/cpp/run/attributes.h"
-#include "ns3_env/cpp/test/suite.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -25,36 +25,17 @@ namespace
 
 SUITE("rdma-curves");
 
-constexpr Picos NS = PS_PER_NS;
 constexpr int SAMPLES = 30;
 const std::filesystem::path CURVES = std::filesystem::path(RDMA_TEST_DATA) / "curves";
 constexpr const char* HEADER = "time_ns,rate_bps,window_bytes,queue_bytes";
 
 /// Controllers that must have curves; any other is compared if it has curves.
-constexpr const char* BUILT_IN[] = {"bcn",
-                                    "dcqcn",
-                                    "dctcp",
-                                    "fixed-window",
-                                    "hpcc",
-                                    "hpcc-pint",
-                                    "mpcc",
-                                    "nscc",
-                                    "oracle",
-                                    "powertcp",
-                                    "qcn",
-                                    "smcc",
-                                    "swift",
-                                    "theta-powertcp",
-                                    "timely"};
+constexpr const char* BUILT_IN =
+    "bcn dcqcn dctcp fixed-window hpcc hpcc-pint mpcc nscc oracle powertcp qcn smcc swift "
+    "theta-powertcp timely";
 
-/// State at one instant; the window is that of flow 0, 0 if it has none.
-struct Sample
-{
-    double timeNs;
-    double rateBps;
-    double windowBytes;
-    double queueBytes;
-};
+/// The columns at one instant: the rate and the window are those of flow 0, 0 if it has none.
+using Sample = std::array<double, 4>;
 
 /// The folder of RDMA_WRITE_CURVES, into which the curves are written instead of compared; null otherwise.
 const char*
@@ -72,9 +53,7 @@ Scenario
 Incast(const std::string& controller, uint32_t senders)
 {
     constexpr uint64_t BYTES = 8'000'000;
-    Scenario s = Dumbbell(senders, 100e9);
-    s.published = false;
-    s.controllers[0].name = controller;
+    Scenario s = Exact(senders, {}, controller);
     const Ptr<CongestionControl> declared = CreateController({controller, {}});
     s.ecn = controller == "dctcp"              ? EcnConfig{true, 60e3, 60e3, 1.0, 100e9}
             : declared->GetEcnConfig().enabled ? declared->GetEcnConfig()
@@ -91,28 +70,24 @@ Simulate(const std::string& controller, uint32_t senders)
     TestNetwork net(Incast(controller, senders));
     SwitchPort& bottleneck = net.PortTo(senders + 1, senders + 2);
     std::vector<Sample> samples;
-    constexpr Picos END = 900'000 * NS; // transmission needs 670 us
+    const auto look = [&]
+    {
+        Sample sample{static_cast<double>(NowPicos()) / NS};
+        for (const Flow* flow : net->LiveFlows())
+        {
+            if (flow->Id() == 0)
+            {
+                sample[1] = flow->RateBps();
+                sample[2] = std::isinf(flow->WindowBytes()) ? 0 : flow->WindowBytes();
+            }
+        }
+        sample[3] = static_cast<double>(bottleneck.QueueBytes());
+        samples.push_back(sample);
+    };
+    constexpr Picos END = 900 * US; // transmission needs 670 us
     for (int i = 1; i <= SAMPLES; ++i)
     {
-        Simulator::Schedule(Time(END * i * i / (SAMPLES * SAMPLES)), // denser at the start
-                            [&]()
-                            {
-                                Sample sample{static_cast<double>(NowPicos()) / NS,
-                                              0,
-                                              0,
-                                              static_cast<double>(bottleneck.QueueBytes())};
-                                for (const Flow* flow : net->LiveFlows())
-                                {
-                                    if (flow->Id() == 0)
-                                    {
-                                        sample.rateBps = flow->RateBps();
-                                        sample.windowBytes = std::isinf(flow->WindowBytes())
-                                                                 ? 0
-                                                                 : flow->WindowBytes();
-                                    }
-                                }
-                                samples.push_back(sample);
-                            });
+        At(END * i * i / (SAMPLES * SAMPLES), look); // denser at the start
     }
     net->Run();
     return samples;
@@ -131,7 +106,7 @@ Write(const std::filesystem::path& file, const std::vector<Sample>& samples)
     out << HEADER << '\n' << std::setprecision(std::numeric_limits<double>::max_digits10);
     for (const Sample& s : samples)
     {
-        out << s.timeNs << ',' << s.rateBps << ',' << s.windowBytes << ',' << s.queueBytes << '\n';
+        out << s[0] << ',' << s[1] << ',' << s[2] << ',' << s[3] << '\n';
     }
     out.flush();
     if (!out)
@@ -152,7 +127,7 @@ Read(const std::filesystem::path& file)
         std::istringstream cells(line);
         Sample s{};
         char comma = 0;
-        cells >> s.timeNs >> comma >> s.rateBps >> comma >> s.windowBytes >> comma >> s.queueBytes;
+        cells >> s[0] >> comma >> s[1] >> comma >> s[2] >> comma >> s[3];
         samples.push_back(s);
     }
     return samples;
@@ -162,7 +137,8 @@ Read(const std::filesystem::path& file)
 std::set<std::string>
 Pinned()
 {
-    std::set<std::string> names(std::begin(BUILT_IN), std::end(BUILT_IN));
+    std::istringstream builtIn(BUILT_IN);
+    std::set<std::string> names(std::istream_iterator<std::string>(builtIn), {});
     for (const auto& entry : std::filesystem::directory_iterator(CURVES))
     {
         const std::string file = entry.path().filename().string();
@@ -184,25 +160,20 @@ Curves(uint32_t senders)
 {
     const Case about(std::to_string(senders) +
                      "-to-1: rate, window and queue follow the pinned curve");
-    // The same seed gives the same bits; the tolerance is for other compilers and mathematics libraries.
-    const auto same = [](double value, double pinned, const std::string& what)
-    {
-        constexpr double RELATIVE = 1e-9;
-        ASSERT_NEAR(value, pinned, RELATIVE * std::abs(pinned), what);
-    };
     const auto compare = [&](const std::filesystem::path& file, const std::vector<Sample>& samples)
     {
         const std::vector<Sample> pinned = Read(file);
         const std::string name = file.filename().string();
         ASSERT(!pinned.empty(), file.string() << " is missing; RDMA_WRITE_CURVES=DIR writes it");
         ASSERT_EQ(samples.size(), pinned.size(), name << ": samples");
-        for (size_t i = 0; i < samples.size(); ++i)
+        for (size_t i = 0; i < samples.size() * 4; ++i)
         {
-            const std::string where = name + " at " + std::to_string(pinned[i].timeNs) + " ns: ";
-            same(samples[i].timeNs, pinned[i].timeNs, where + "time");
-            same(samples[i].rateBps, pinned[i].rateBps, where + "rate");
-            same(samples[i].windowBytes, pinned[i].windowBytes, where + "window");
-            same(samples[i].queueBytes, pinned[i].queueBytes, where + "queue");
+            // The same seed gives the same bits; the tolerance is for other compilers and mathematics libraries.
+            const double value = pinned[i / 4][i % 4];
+            ASSERT_NEAR(samples[i / 4][i % 4],
+                        value,
+                        1e-9 * std::abs(value),
+                        name << " at " << pinned[i / 4][0] << " ns, column " << i % 4 + 1);
         }
     };
 

@@ -4,7 +4,6 @@
 
 #include "ns3_env/cpp/contract/fake-flow.h"
 #include "ns3_env/cpp/contract/pacing.h"
-#include "ns3_env/cpp/test/suite.h"
 
 #include <vector>
 
@@ -15,8 +14,6 @@ namespace
 {
 
 SUITE("rdma-pacing");
-
-constexpr Picos NS = PS_PER_NS;
 
 /// Packets of 1048 B on the wire and 1000 B of payload; 100 Gb/s, base RTT 6240 ns.
 TEST("window and clock both have to let a packet go")
@@ -71,12 +68,10 @@ TEST("a change of window or rate is reported once, one at a timeout included")
     EXPECT(pacing.TakeChange(), "a rate");
 
     // A link that loses everything: Swift halves its window at each timeout.
-    Scenario s = Dumbbell(1, 100e9);
-    s.controllers[0].name = "swift";
+    Scenario s = Exact(1, {{0, 1, 100'000}}, "swift");
     s.lossProbability = 1.0;
     s.retransmissionTimeout = 100'000 * NS;
     s.timeLimit = 150'000 * NS;
-    AddFlow(s, 0, 1, 100'000);
     TestNetwork net(std::move(s));
     std::vector<double> windows;
     net->Nics()[0]->TraceConnectWithoutContext(

@@ -4,7 +4,6 @@
 
 #include "ns3_env/cpp/rdma/program/division.h"
 #include "ns3_env/cpp/run/attributes.h"
-#include "ns3_env/cpp/test/suite.h"
 
 #include <algorithm>
 #include <random>
@@ -19,7 +18,6 @@ namespace
 
 SUITE("rdma-parts");
 
-constexpr Picos NS = PS_PER_NS;
 constexpr uint32_t RACKS = 8;
 constexpr const char* CONTROLLERS[] =
     {"dcqcn", "dctcp", "hpcc", "hpcc-pint", "nscc", "powertcp", "qcn", "swift", "timely"};
@@ -32,50 +30,68 @@ DrawnPaths(const Draw& draw, uint32_t hosts, uint32_t spines)
 {
     PathSpec paths;
     paths.balancing = static_cast<Balancing>(draw(0, 3));
-    paths.gap = draw(0, 1) == 0 ? NEVER : 2000 * NS;
-    paths.convergence = static_cast<Picos>(draw(0, 3)) * 5000 * NS;
+    paths.gap = draw(0, 1) == 0 ? NEVER : 2 * US;
+    paths.convergence = static_cast<Picos>(draw(0, 3)) * 5 * US;
     for (uint64_t i = draw(0, 4); i > 0; --i)
     {
         const auto rack = static_cast<uint32_t>(hosts + draw(0, RACKS - 1));
         const auto spine = static_cast<uint32_t>(hosts + RACKS + draw(0, spines - 1));
-        const auto begin = static_cast<Picos>(draw(1, 60)) * 1000 * NS;
+        const auto begin = static_cast<Picos>(draw(1, 60)) * US;
         paths.outages.push_back(
             {rack, spine, begin, begin + static_cast<Picos>(draw(1, 40)) * 500 * NS});
     }
     return paths;
 }
 
+/// Adds a task of a job's part, or of no job, and what it waits for.
+void
+AddTask(DependencySpec& spec,
+        Picos start,
+        Picos delay,
+        int32_t rank,
+        int32_t peer,
+        bool ofJob,
+        const std::vector<uint32_t>& after)
+{
+    spec.jobs = {"job"};
+    spec.parts = {"part"};
+    spec.first.resize(std::max<size_t>(spec.first.size(), 1));
+    spec.start.push_back(start);
+    spec.delay.push_back(delay);
+    spec.job.push_back(ofJob ? 0 : -1);
+    spec.part.push_back(spec.job.back());
+    spec.iteration.push_back(spec.job.back());
+    spec.rank.push_back(ofJob ? rank : -1);
+    spec.peer.push_back(peer);
+    spec.after.insert(spec.after.end(), after.begin(), after.end());
+    spec.first.push_back(static_cast<uint32_t>(spec.after.size()));
+}
+
 /// Flows that wait for earlier ones, which end anywhere, and for steps: of ranks, which are hosts, or of none.
 template <class Draw>
 DependencySpec
-DrawnDependencies(const Draw& draw, std::vector<FlowEntry>& flows, uint32_t hosts)
+DrawnDependencies(const Draw& draw, const std::vector<FlowEntry>& flows, uint32_t hosts)
 {
     const size_t steps = draw(0, 20);
+    const size_t half = flows.size() / 2;
     DependencySpec spec;
-    spec.jobs = {"job"};
-    spec.parts = {"part"};
-    spec.first = {0};
     for (size_t task = 0; task < flows.size() + steps; ++task)
     {
         const bool isStep = task >= flows.size();
-        const auto rank = isStep ? static_cast<int32_t>(draw(0, hosts - 1))
-                                 : static_cast<int32_t>(flows[task].flow.source);
-        spec.start.push_back(isStep ? 0 : flows[task].flow.start);
-        spec.delay.push_back(static_cast<Picos>(draw(0, 3)) * 700 * NS);
-        spec.job.push_back(isStep && draw(0, 3) == 0 ? -1 : 0);
-        spec.part.push_back(spec.job.back());
-        spec.iteration.push_back(spec.job.back());
-        spec.rank.push_back(spec.job.back() < 0 ? -1 : rank);
-        spec.peer.push_back(isStep ? -1 : static_cast<int32_t>(flows[task].flow.destination));
+        const FlowSpec own = isStep ? FlowSpec{} : flows[task].flow;
+        const auto rank = static_cast<int32_t>(isStep ? draw(0, hosts - 1) : own.source);
+        const auto delay = static_cast<Picos>(draw(0, 3)) * 700 * NS;
+        const bool ofJob = !isStep || draw(0, 3) > 0;
         // Steps wait for flows in the first half, flows in the second for those in the first and for steps.
-        const size_t half = flows.size() / 2;
+        std::vector<uint32_t> after;
         for (uint64_t i = isStep || task >= half ? draw(0, 3) : 0; i > 0; --i)
         {
             const bool forStep = !isStep && steps > 0 && draw(0, 1) == 0;
-            const uint64_t other = forStep ? flows.size() + draw(0, steps - 1) : draw(0, half - 1);
-            spec.after.push_back(static_cast<uint32_t>(other));
+            after.push_back(static_cast<uint32_t>(forStep ? flows.size() + draw(0, steps - 1)
+                                                          : draw(0, half - 1)));
         }
-        spec.first.push_back(static_cast<uint32_t>(spec.after.size()));
+        const int32_t peer = isStep ? -1 : static_cast<int32_t>(own.destination);
+        AddTask(spec, isStep ? 0 : own.start, delay, rank, peer, ofJob, after);
     }
     return spec;
 }
@@ -90,37 +106,22 @@ Drawn(uint64_t seed)
     const auto perRack = static_cast<uint32_t>(draw(2, 5));
     const auto spines = static_cast<uint32_t>(draw(1, 3));
     const uint32_t hosts = RACKS * perRack;
-    Scenario s;
+    Scenario s = LeafSpine(RACKS, perRack, spines, 25e9);
     s.seed = seed;
-    s.timeLimit = 20'000'000 * NS;
-    s.isSwitch.assign(hosts, false);
-    s.isSwitch.resize(hosts + RACKS + spines, true);
-    for (uint32_t host = 0; host < hosts; ++host)
+    s.timeLimit = 20 * MS;
+    for (LinkSpec& link : s.links)
     {
-        s.links.push_back({host, hosts + host / perRack, 25e9, 500 * NS});
-    }
-    for (uint32_t rack = 0; rack < RACKS; ++rack)
-    {
-        for (uint32_t spine = 0; spine < spines; ++spine)
-        {
-            const double rate = draw(0, 1) == 0 ? 25e9 : 100e9;
-            const auto delay = static_cast<Picos>(draw(1, 4)) * 500 * NS;
-            s.links.push_back({hosts + rack, hosts + RACKS + spine, rate, delay});
-        }
+        const bool up = s.isSwitch[link.a];
+        link.rateBps = up && draw(0, 1) > 0 ? 100e9 : 25e9;
+        link.delay = static_cast<Picos>(up ? draw(1, 4) : 1) * 500 * NS;
     }
     const auto first = draw(0, std::size(CONTROLLERS) - 1);
-    for (uint64_t i : {first, (first + 1) % std::size(CONTROLLERS)})
-    {
-        s.controllers.push_back({CONTROLLERS[i], {}});
-    }
+    s.controllers = {{CONTROLLERS[first], {}},
+                     {CONTROLLERS[(first + 1) % std::size(CONTROLLERS)], {}}};
     s.ecn.enabled = true;
-    s.congestionPoints.enabled = true;
     s.buffer.bufferBytes = draw(0, 1) == 0 ? 2'000'000 : 12'000'000;
     s.buffer.pfc = draw(0, 2) > 0;
-    if (draw(0, 3) == 0)
-    {
-        s.lossProbability = 1e-3;
-    }
+    s.lossProbability = draw(0, 3) == 0 ? 1e-3 : 0;
     if (draw(0, 2) == 0)
     {
         s.selectiveRepeat.emplace();
@@ -132,7 +133,7 @@ Drawn(uint64_t seed)
     {
         const auto to = incast ? 0 : static_cast<uint32_t>(draw(0, hosts - 1));
         const auto from = static_cast<uint32_t>((to + draw(1, hosts - 1)) % hosts);
-        AddFlow(s, from, to, draw(1, 200'000), static_cast<Picos>(draw(0, 40)) * 1000 * NS);
+        AddFlow(s, from, to, draw(1, 200'000), static_cast<Picos>(draw(0, 40)) * US);
         s.flows.back().controller = static_cast<uint32_t>(draw(0, 1));
     }
     if (waits)
@@ -141,24 +142,18 @@ Drawn(uint64_t seed)
     }
     if (draw(0, 1) == 0)
     {
-        const FlowSpec spec{static_cast<uint32_t>(flows),
-                            1,
-                            hosts - 1,
-                            ENDLESS_BYTES,
-                            2000 * NS,
-                            0};
-        s.streams.push_back({spec, 5e9, 60'000 * NS});
+        AddStream(s, 1, hosts - 1, 5e9, 2 * US, 60 * US);
     }
     if (draw(0, 1) == 0)
     {
         s.paths = DrawnPaths(draw, hosts, spines);
-        s.congestionPoints.enabled = false; // feedback uses a flow's only path
     }
+    s.congestionPoints.enabled = !s.paths; // feedback uses a flow's only path
     return s;
 }
 
 std::string
-Played(Scenario scenario, std::optional<uint32_t> threads)
+ResultsOf(Scenario scenario, std::optional<uint32_t> threads)
 {
     scenario.threads = threads;
     TestNetwork net(std::move(scenario));
@@ -170,11 +165,10 @@ TEST("results are the same bytes with 1, 2, 3 and 8 parts and threads")
 {
     for (uint64_t seed = 1; seed <= 25; ++seed)
     {
-        const Case about("seed " + std::to_string(seed));
-        const std::string one = Played(Drawn(seed), 1);
+        const std::string one = ResultsOf(Drawn(seed), 1);
         for (uint32_t threads : {2U, 3U, 8U})
         {
-            ASSERT(Played(Drawn(seed), threads) == one, std::to_string(threads) + " threads");
+            ASSERT(ResultsOf(Drawn(seed), threads) == one, "seed " << seed << ", " << threads);
         }
     }
 }
@@ -198,12 +192,12 @@ TEST("a network in parts has the completion times of one that is played as a who
             s.threads = threads;
             TestNetwork net(std::move(s));
             net->Run();
-            for (const FlowRecord& record : net->Records())
+            for (const FlowEntry& entry : net->GetScenario().flows)
             {
-                const auto i = static_cast<size_t>(&record - net->Records().data());
-                const Picos start = net->GetScenario().flows[i].flow.start;
+                const FlowRecord& record = net.Of(entry.flow.id);
                 const Picos end = record.end < 0 ? net->EndTime() : record.end;
-                sum += static_cast<double>(end - start) / static_cast<double>(record.standalone);
+                sum += static_cast<double>(end - entry.flow.start) /
+                       static_cast<double>(record.standalone);
                 ++flows;
             }
         }
@@ -213,104 +207,87 @@ TEST("a network in parts has the completion times of one that is played as a who
     ASSERT_NEAR(meanSlowdown(3), whole, 0.01 * whole, "mean slowdown");
 }
 
-/// Four ranks in a rack, or in one each, pass a token round; each computes before it sends.
+/// Four ranks in a rack, or in one each, on a tree of racks under one spine.
 Scenario
-Ring(uint32_t hostsPerRack)
+FourRanks(uint32_t hostsPerRack)
 {
-    constexpr uint32_t RANKS = 4;
-    constexpr uint32_t TURNS = 12;
-    const uint32_t racks = RANKS / hostsPerRack;
-    Scenario s;
-    s.timeLimit = 20'000'000 * NS;
-    s.isSwitch.assign(RANKS, false);
-    s.isSwitch.resize(RANKS + racks + 1, true);
-    for (uint32_t host = 0; host < RANKS; ++host)
+    Scenario s = LeafSpine(4 / hostsPerRack, hostsPerRack, 1);
+    s.timeLimit = 20 * MS;
+    s.controllers[0].name = "hpcc";
+    for (uint32_t host = 0; host < 4; ++host)
     {
-        s.links.push_back({host, RANKS + host / hostsPerRack, 25e9, 100 * NS});
+        s.links[host].rateBps = 25e9;
+        s.links[host].delay = 100 * NS;
     }
-    for (uint32_t rack = 0; rack < racks; ++rack)
-    {
-        s.links.push_back({RANKS + rack, RANKS + racks, 100e9, 1000 * NS});
-    }
-    s.controllers.push_back({"hpcc", {}});
-    DependencySpec spec;
-    spec.first = {0};
-    spec.jobs = {"ring"};
-    spec.parts = {"token"};
-    const auto add = [&spec](int64_t after, Picos delay, uint32_t rank, int32_t peer)
-    {
-        spec.start.push_back(0);
-        spec.delay.push_back(delay);
-        if (after >= 0)
-        {
-            spec.after.push_back(static_cast<uint32_t>(after));
-        }
-        spec.first.push_back(static_cast<uint32_t>(spec.after.size()));
-        spec.job.push_back(0);
-        spec.part.push_back(0);
-        spec.iteration.push_back(0);
-        spec.rank.push_back(static_cast<int32_t>(rank));
-        spec.peer.push_back(peer);
-    };
-    for (uint32_t turn = 0; turn < TURNS; ++turn) // a flow waits for its sender's step
-    {
-        AddFlow(s, turn % RANKS, (turn + 1) % RANKS, turn % 3 == 0 ? 60'000 : 100, 0);
-        add(TURNS + turn, 0, turn % RANKS, static_cast<int32_t>((turn + 1) % RANKS));
-    }
-    for (uint32_t turn = 0; turn < TURNS; ++turn) // a step for the flow before
-    {
-        add(static_cast<int64_t>(turn) - 1, 50 * NS, turn % RANKS, -1);
-    }
-    s.dependencies = spec;
     return s;
 }
 
+/// When each task of a scenario's dependencies is over, with flows' starts behind.
+std::vector<Picos>
+TimesOf(Scenario scenario, std::optional<uint32_t> threads)
+{
+    scenario.threads = threads;
+    TestNetwork net(std::move(scenario));
+    net->Run();
+    std::vector<Picos> times;
+    const size_t flows = net->GetScenario().flows.size();
+    for (uint32_t flow = 0; flow < flows; ++flow)
+    {
+        times.push_back(net->Waiting()->Delivered(flow));
+        if (net->GetScenario().dependencies->start.size() > flows)
+        {
+            times.push_back(net->Waiting()->StepEnd(flow));
+        }
+        times.push_back(net->GetScenario().flows[flow].flow.start);
+    }
+    return times;
+}
+
+/// The ranks pass a token round; each computes before it sends.
 TEST("what waits for something that is over in its rack begins at once, as in a network that is "
      "played as a whole")
 {
-    const auto endsOf = [](Scenario scenario, std::optional<uint32_t> threads)
-    {
-        scenario.threads = threads;
-        TestNetwork net(std::move(scenario));
-        net->Run();
-        std::vector<Picos> ends;
-        for (uint32_t flow = 0; flow < net->GetScenario().flows.size(); ++flow)
-        {
-            ends.push_back(net->Waiting()->Delivered(flow));
-            ends.push_back(net->Waiting()->StepEnd(flow));
-        }
-        return ends;
-    };
+    constexpr uint32_t TURNS = 12;
     for (uint32_t hostsPerRack : {1U, 2U, 4U})
     {
-        const std::vector<Picos> whole = endsOf(Ring(hostsPerRack), {});
+        Scenario s = FourRanks(hostsPerRack);
+        DependencySpec spec;
+        for (uint32_t turn = 0; turn < TURNS; ++turn) // a flow waits for its sender's step
+        {
+            const uint32_t to = (turn + 1) % 4;
+            AddFlow(s, turn % 4, to, turn % 3 == 0 ? 60'000 : 100);
+            const auto rank = static_cast<int32_t>(turn % 4);
+            AddTask(spec, 0, 0, rank, static_cast<int32_t>(to), true, {TURNS + turn});
+        }
+        for (uint32_t turn = 0; turn < TURNS; ++turn) // a step for the flow before
+        {
+            const std::vector<uint32_t> before(turn > 0 ? 1 : 0, turn - 1);
+            AddTask(spec, 0, 50 * NS, static_cast<int32_t>(turn % 4), -1, true, before);
+        }
+        s.dependencies = spec;
+        const std::vector<Picos> whole = TimesOf(s, {});
         ASSERT(whole.back() > 0, "all steps are over");
-        ASSERT(endsOf(Ring(hostsPerRack), 2) == whole,
-               std::to_string(hostsPerRack) + " hosts a rack");
+        ASSERT(TimesOf(s, 2) == whole, hostsPerRack << " hosts a rack");
     }
 }
 
 /// Two flows from one host to another rack, the second after the first.
 TEST("news from another rack takes the lookahead")
 {
-    const auto startOf = [](std::optional<uint32_t> threads)
+    Scenario s = FourRanks(1);
+    AddFlows(s, {{0, 1, 10'000}, {0, 2, 10'000}});
+    DependencySpec spec;
+    spec.start = spec.delay = {0, 0};
+    spec.after = {0};
+    spec.first = {0, 0, 1};
+    s.dependencies = spec;
+    const auto wait = [&](std::optional<uint32_t> threads)
     {
-        Scenario s = Ring(1);
-        s.flows.clear();
-        AddFlow(s, 0, 1, 10'000, 0);
-        AddFlow(s, 0, 2, 10'000, 0);
-        DependencySpec spec;
-        spec.start = spec.delay = {0, 0};
-        spec.after = {0};
-        spec.first = {0, 0, 1};
-        s.dependencies = spec;
-        s.threads = threads;
-        TestNetwork net(std::move(s));
-        net->Run();
-        return std::pair(net->Waiting()->Delivered(0), net->GetScenario().flows[1].flow.start);
+        const std::vector<Picos> times = TimesOf(s, threads);
+        return times[3] - times[0]; // the second's start after the first's arrival
     };
-    ASSERT_EQ(startOf({}).second, startOf({}).first, "as a whole");
-    ASSERT_EQ(startOf(2).second, startOf(2).first + 1000 * NS, "in parts");
+    ASSERT_EQ(wait({}), 0, "as a whole");
+    ASSERT_EQ(wait(2), US, "in parts");
 }
 
 TEST("a network whose switches have no delay between them is played as a whole")
@@ -321,7 +298,7 @@ TEST("a network whose switches have no delay between them is played as a whole")
         link.delay = 0;
     }
     ASSERT(!Divide(s, 2), "nothing may be played ahead");
-    ASSERT(Played(s, 2) == Played(s, {}), "the same");
+    ASSERT(ResultsOf(s, 2) == ResultsOf(s, {}), "the same");
 }
 
 TEST("a rack is of one part, and parts have about as many hosts")

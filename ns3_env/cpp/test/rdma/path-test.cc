@@ -3,11 +3,10 @@
 #include "test-network.h"
 
 #include "ns3_env/cpp/routing/routing.h"
-#include "ns3_env/cpp/test/suite.h"
 
-#include <algorithm>
 #include <map>
 #include <random>
+#include <tuple>
 
 namespace ns3::env::rdma::test
 {
@@ -17,7 +16,30 @@ namespace
 
 SUITE("rdma-path");
 
-constexpr Picos NS = PS_PER_NS;
+/// Telemetry of a network's run that comes back in ACKs, by flow, in order.
+std::map<uint32_t, std::vector<std::vector<IntRecord>>>
+TelemetryOf(Scenario s)
+{
+    std::map<uint32_t, std::vector<std::vector<IntRecord>>> records;
+    TestNetwork net(std::move(s));
+    const auto onRx = [&](const Packet& packet)
+    {
+        if (packet.kind == PacketKind::Ack)
+        {
+            const auto hops = packet.IntRecords();
+            records[packet.flow->Id()].emplace_back(hops.begin(), hops.end());
+        }
+    };
+    for (const auto& nic : net->Nics())
+    {
+        if (nic)
+        {
+            Trace(*nic, "Rx", onRx);
+        }
+    }
+    net->Run();
+    return records;
+}
 
 /// One record, as expected.
 struct Expected
@@ -31,111 +53,61 @@ struct Expected
     uint32_t flows;
 };
 
-/// Telemetry that comes back in ACKs, by flow, in order.
-class TelemetryProbe
-{
-  public:
-    void Attach(RdmaEpisode& network)
-    {
-        for (const auto& nic : network.Nics())
-        {
-            if (nic)
-            {
-                nic->TraceConnectWithoutContext("Rx", MakeCallback(&TelemetryProbe::OnRx, this));
-            }
-        }
-    }
-
-    std::map<uint32_t, std::vector<std::vector<IntRecord>>> records;
-
-  private:
-    void OnRx(const Packet& packet)
-    {
-        if (packet.kind == PacketKind::Ack)
-        {
-            const auto hops = packet.IntRecords();
-            records[packet.flow->Id()].emplace_back(hops.begin(), hops.end());
-        }
-    }
-};
-
 /**
  * Three senders into one link. A small packet of sender 2 goes first, so that the packets of the other two
  * (exact times, 100 Gb/s, 1 us) never meet at the same instant; the comments follow the first switch.
  */
 void
-Telemetry(std::string controller, std::vector<Expected> expected)
+Telemetry(const std::string& controller, const std::vector<Expected>& expected)
 {
-    const Case about(controller + ": every hop writes what it saw");
-    Scenario s = Dumbbell(3, 100e9);
-    s.published = false;
-    s.controllers[0].name = controller;
-    AddFlow(s, 0, 3, 10'000);
-    AddFlow(s, 1, 3, 10'000, 20 * NS);
-    AddFlow(s, 2, 3, 500);
-    TestNetwork net(std::move(s));
-    TelemetryProbe probe;
-    probe.Attach(*net);
-    net->Run();
+    auto records =
+        TelemetryOf(Exact(3, {{0, 3, 10'000}, {1, 3, 10'000, 20 * NS}, {2, 3, 500}}, controller));
     for (const Expected& e : expected)
     {
-        const std::string where = "flow " + std::to_string(e.flow) + ", packet " +
-                                  std::to_string(e.packet) + ", hop " + std::to_string(e.hop);
-        ASSERT_GT(probe.records[e.flow].size(), e.packet, where);
-        ASSERT_EQ(probe.records[e.flow][e.packet].size(), 2, where << ": hops");
-        const IntRecord& record = probe.records[e.flow][e.packet][e.hop];
-        EXPECT_EQ(record.timeNs, e.timeNs, where << ": time");
-        EXPECT_EQ(record.txBytes, e.txBytes, where << ": bytes sent");
-        EXPECT_EQ(record.queueBytes, e.queueBytes, where << ": queue left");
-        EXPECT_EQ(record.flows, e.flows, where << ": flows");
-        EXPECT_EQ(record.rateBps, 100'000'000'000U, where << ": rate");
+        const Case about(controller + ", flow " + Shown(e.flow) + ", packet " + Shown(e.packet) +
+                         ", hop " + Shown(e.hop));
+        ASSERT_GT(records[e.flow].size(), e.packet, "packets");
+        ASSERT_EQ(records[e.flow][e.packet].size(), 2, "hops");
+        const IntRecord& seen = records[e.flow][e.packet][e.hop];
+        EXPECT_EQ(Row(seen.timeNs, seen.txBytes, seen.queueBytes, seen.flows, seen.rateBps),
+                  Row(e.timeNs, e.txBytes, e.queueBytes, e.flows, 100e9),
+                  "time, bytes sent, queue left, flows, rate");
     }
 }
 
-/// MPCC: 1080 B take 86.4 ns, 580 B take 46.4 ns; exact values.
-std::vector<Expected>
-ExactRecords()
+TEST("every hop writes what it saw")
 {
-    return {
-        {2, 0, 0, 1046, 0, 0, 1},       // arrives at 1046.4, leaves until 1092.8
-        {0, 0, 0, 1092, 580, 0, 1},     // arrived at 1086.4, waited
-        {1, 0, 0, 1179, 1660, 1080, 2}, // 1179.2; behind it flow 0's second (1172.8)
-        {0, 1, 0, 1265, 2740, 2160, 2}, // 1265.6; 1192.8 and 1259.2 have arrived
-        {1, 1, 0, 1352, 3820, 3240, 2}, // 1352.0; and 1279.2, 1345.6
-        {2, 0, 1, 2092, 0, 0, 1},       // 1046.4 + 46.4 + 1000
-        {0, 0, 1, 2179, 580, 0, 1},     // 1092.8 + 86.4 + 1000
-        {1, 0, 1, 2265, 1660, 0, 2},    // 1179.2 + 86.4 + 1000: the second switch has no queue
-    };
-}
-
-/// HPCC: 1090 B take 87.2 ns, 590 B take 47.2 ns; units of 512 B sent and 320 B queued at 100 Gb/s.
-std::vector<Expected>
-QuantisedRecords()
-{
-    return {
-        {2, 0, 0, 1047, 0, 0, 1},       // 1047.2 to 1094.4
-        {0, 0, 0, 1094, 512, 0, 1},     // 590 B sent
-        {1, 0, 0, 1181, 1536, 960, 2},  // 1181.6; 1680 B sent, 1090 B behind it (1174.4)
-        {0, 1, 0, 1268, 2560, 1920, 2}, // 1268.8; 2770 B sent, 2180 B behind it (1194.4, 1261.6)
-        {2, 0, 1, 2094, 0, 0, 1},
-        {0, 0, 1, 2181, 512, 0, 1}, // 1094.4 + 87.2 + 1000
-    };
+    // MPCC: 1080 B take 86.4 ns, 580 B take 46.4 ns; exact values.
+    Telemetry("mpcc",
+              {
+                  {2, 0, 0, 1046, 0, 0, 1},       // arrives at 1046.4, leaves until 1092.8
+                  {0, 0, 0, 1092, 580, 0, 1},     // arrived at 1086.4, waited
+                  {1, 0, 0, 1179, 1660, 1080, 2}, // 1179.2; behind it flow 0's second (1172.8)
+                  {0, 1, 0, 1265, 2740, 2160, 2}, // 1265.6; 1192.8 and 1259.2 have arrived
+                  {1, 1, 0, 1352, 3820, 3240, 2}, // 1352.0; and 1279.2, 1345.6
+                  {2, 0, 1, 2092, 0, 0, 1},       // 1046.4 + 46.4 + 1000
+                  {0, 0, 1, 2179, 580, 0, 1},     // 1092.8 + 86.4 + 1000
+                  {1, 0, 1, 2265, 1660, 0, 2},    // 1179.2 + 86.4 + 1000: no queue there
+              });
+    // HPCC: 1090 B take 87.2 ns, 590 B take 47.2 ns; units of 512 B sent and 320 B queued at 100 Gb/s.
+    Telemetry("hpcc",
+              {
+                  {2, 0, 0, 1047, 0, 0, 1},       // 1047.2 to 1094.4
+                  {0, 0, 0, 1094, 512, 0, 1},     // 590 B sent
+                  {1, 0, 0, 1181, 1536, 960, 2},  // 1181.6; 1680 B sent, 1090 B behind it (1174.4)
+                  {0, 1, 0, 1268, 2560, 1920, 2}, // 1268.8; 2770 B, 2180 B (1194.4, 1261.6)
+                  {2, 0, 1, 2094, 0, 0, 1},
+                  {0, 0, 1, 2181, 512, 0, 1}, // 1094.4 + 87.2 + 1000
+              });
 }
 
 /// ACKs of the opposite direction count among the bytes that a port has sent.
 TEST("bytes sent count ACKs")
 {
-    Scenario s = Dumbbell(1, 100e9);
-    s.controllers[0].name = "mpcc";
-    AddFlow(s, 0, 1, 1000);
-    AddFlow(s, 1, 0, 2000);
-    AddFlow(s, 0, 1, 1000, 20'000 * NS);
-    TestNetwork net(std::move(s));
-    TelemetryProbe probe;
-    probe.Attach(*net);
-    net->Run();
-    ASSERT_EQ(probe.records[2].size(), 1, "one packet");
-    for (const IntRecord& record : probe.records[2][0])
+    auto records =
+        TelemetryOf(Exact(1, {{0, 1, 1000}, {1, 0, 2000}, {0, 1, 1000, 20 * US}}, "mpcc"));
+    ASSERT_EQ(records[2].size(), 1, "one packet");
+    for (const IntRecord& record : records[2][0])
     {
         ASSERT_EQ(record.txBytes, 1080 + 2 * 78, "a packet and two ACKs");
     }
@@ -147,46 +119,50 @@ TEST("a path of five switches carries five records in order")
     Scenario s = FatTree16();
     s.controllers[0].name = "hpcc";
     AddFlow(s, 0, 15, 1000);
-    TestNetwork net(std::move(s));
-    TelemetryProbe probe;
-    probe.Attach(*net);
-    net->Run();
-    const auto& hops = probe.records[0].at(0);
+    const auto hops = TelemetryOf(std::move(s))[0].at(0);
     ASSERT_EQ(hops.size(), MAX_INT_HOPS, "five switches");
-    // 1090 B: 87 ns at 100 Gb/s, then 21 ns (truncated) per hop at 400 Gb/s, 1000 ns of delay each.
-    int64_t time = 1087;
     for (size_t i = 0; i < hops.size(); ++i)
     {
-        ASSERT_EQ(hops[i].timeNs, time, "hop " << i);
-        ASSERT_EQ(hops[i].rateBps,
-                  i == 4 ? 100'000'000'000U : 400'000'000'000U,
-                  "rate of hop " << i);
-        time += 1021;
+        // 1090 B: 87 ns at 100 Gb/s, then 21 ns (truncated) per hop at 400 Gb/s, 1000 ns of delay each.
+        ASSERT_EQ(Row(hops[i].timeNs, hops[i].rateBps),
+                  Row(1087 + 1021 * i, i == 4 ? 100e9 : 400e9),
+                  "time and rate of hop " << i);
     }
 }
 
-struct Message
-{
-    uint32_t from;
-    uint32_t to;
-    uint64_t bytes;
-};
-
-/// Completion times of a flow in an idle network (docs/sources/published-simulator.md, "Results to meet"): host 4
-/// receives in a dumbbell, higher ones in a fat-tree.
-void
-LoneFlow(const std::string& controller, const Message& message, int64_t fctNs)
+/// docs/sources/published-simulator.md, "Results to meet": host 4 receives in a dumbbell, higher ones in a fat-tree.
+TEST("a flow alone takes the published time, to the nanosecond")
 {
     constexpr Picos START = 77 * NS;
-    const Case about(controller + " alone, " + std::to_string(message.bytes) + " B to host " +
-                     std::to_string(message.to));
-    Scenario s = message.to == 4 ? Dumbbell(4, 100e9) : FatTree16();
-    s.controllers[0].name = controller;
-    AddFlow(s, message.from, message.to, message.bytes, START);
-    TestNetwork net(std::move(s));
-    net->Run();
-    ASSERT_EQ(net->Records()[0].end - START, fctNs * NS, "completion time");
-    ASSERT_EQ(net->Context().pool.LiveCount(), 0, "packets left behind");
+    const auto lone =
+        [](const std::string& controller, uint32_t from, uint32_t to, uint64_t bytes, Picos fctNs)
+    {
+        Scenario s = to == 4 ? Dumbbell(4, 100e9) : FatTree16();
+        s.controllers[0].name = controller;
+        AddFlow(s, from, to, bytes, START);
+        Played net(std::move(s));
+        ASSERT_EQ(net.Of(0).end - START, fctNs * NS, controller << ": " << bytes << " B to " << to);
+        ASSERT_EQ(net->Context().pool.LiveCount(), 0, "packets left behind");
+    };
+    const auto inDumbbell = [&](const std::string& controller, std::vector<Picos> fctNs)
+    {
+        lone(controller, 0, 4, 1000, fctNs[0]);
+        lone(controller, 0, 4, 1500, fctNs[1]);
+        lone(controller, 0, 4, 20'000'000, fctNs[2]);
+    };
+    for (const char* name : {"fixed-window", "dcqcn", "dctcp"})
+    {
+        inDumbbell(name, {6261, 6304, 1'666'178});
+    }
+    for (const char* name : {"timely", "swift"}) // 8 B of telemetry each
+    {
+        inDumbbell(name, {6264, 6308, 1'686'180});
+    }
+    inDumbbell("hpcc", {6282, 6329, 1'840'962});
+    lone("dctcp", 0, 15, 1000, 12'258);
+    lone("hpcc", 0, 15, 1000, 12'276);
+    lone("dctcp", 1, 14, 1'000'000, 95'175);
+    lone("hpcc", 1, 14, 1'000'000, 103'582);
 }
 
 /// The nodes between two hosts, for a flow with a given source port.
@@ -224,8 +200,7 @@ TEST("flows between two hosts spread evenly over all paths")
         ASSERT_EQ(hits.size(), 8, "2 up, 2 cores, 2 down");
         for (const auto& [path, count] : hits)
         {
-            // 5 sigma of a fair choice
-            ASSERT_NEAR(count, FLOWS / 8.0, 148.0, "flows per path");
+            ASSERT_NEAR(count, FLOWS / 8.0, 148.0, "flows per path"); // 5 sigma of a fair choice
         }
     }
 }
@@ -235,26 +210,25 @@ TEST("data and ACKs take shortest paths of equal length")
 {
     const Routing routing(FatTree16());
     int apart = 0;
-    for (uint32_t from = 0; from < 16; ++from)
+    for (uint32_t pair = 0; pair < 256; ++pair)
     {
-        for (uint32_t to = 0; to < 16; ++to)
+        const uint32_t from = pair / 16;
+        const uint32_t to = pair % 16;
+        if (from == to)
         {
-            if (from == to)
-            {
-                continue;
-            }
-            const FiveTuple tuple = Tuple(from, to, 10'000);
-            auto forward = NodesOf(routing, from, to, tuple);
-            auto backward = NodesOf(routing, to, from, tuple.Reversed());
-            const size_t switches = from / 4 == to / 4 ? 1 : from / 8 == to / 8 ? 3 : 5;
-            ASSERT_EQ(forward.size(), switches + 1, from << " to " << to);
-            ASSERT_EQ(backward.size(), switches + 1, to << " to " << from);
-            ASSERT(NodesOf(routing, from, to, tuple) == forward, "a flow keeps its path");
-            forward.pop_back();
-            backward.pop_back();
-            std::reverse(backward.begin(), backward.end());
-            apart += forward != backward ? 1 : 0;
+            continue;
         }
+        const FiveTuple tuple = Tuple(from, to, 10'000);
+        auto forward = NodesOf(routing, from, to, tuple);
+        auto backward = NodesOf(routing, to, from, tuple.Reversed());
+        const size_t switches = from / 4 == to / 4 ? 1 : from / 8 == to / 8 ? 3 : 5;
+        ASSERT_EQ(forward.size(), switches + 1, from << " to " << to);
+        ASSERT_EQ(backward.size(), switches + 1, to << " to " << from);
+        ASSERT(NodesOf(routing, from, to, tuple) == forward, "a flow keeps its path");
+        forward.pop_back();
+        backward.pop_back();
+        std::ranges::reverse(backward);
+        apart += forward != backward ? 1 : 0;
     }
     ASSERT_GT(apart, 0, "directions choose for themselves");
     const FiveTuple tuple = Tuple(3, 9, 10'007);
@@ -275,38 +249,8 @@ TEST("paths do not depend on the order of links")
     for (uint16_t port = 10'000; port < 10'200; ++port)
     {
         const FiveTuple tuple = Tuple(2, 13, port);
-        ASSERT(NodesOf(routing, 2, 13, tuple) == NodesOf(shuffled, 2, 13, tuple),
-               "source port " << port);
+        ASSERT(NodesOf(routing, 2, 13, tuple) == NodesOf(shuffled, 2, 13, tuple), "port " << port);
     }
-}
-
-TEST("every hop writes what it saw")
-{
-    Telemetry("mpcc", ExactRecords());
-    Telemetry("hpcc", QuantisedRecords());
-}
-
-TEST("a flow alone takes the published time, to the nanosecond")
-{
-    for (const char* name : {"fixed-window", "dcqcn", "dctcp"})
-    {
-        LoneFlow(name, {0, 4, 1000}, 6261);
-        LoneFlow(name, {0, 4, 1500}, 6304);
-        LoneFlow(name, {0, 4, 20'000'000}, 1'666'178);
-    }
-    for (const char* name : {"timely", "swift"}) // 8 B of telemetry each
-    {
-        LoneFlow(name, {0, 4, 1000}, 6264);
-        LoneFlow(name, {0, 4, 1500}, 6308);
-        LoneFlow(name, {0, 4, 20'000'000}, 1'686'180);
-    }
-    LoneFlow("hpcc", {0, 4, 1000}, 6282);
-    LoneFlow("hpcc", {0, 4, 1500}, 6329);
-    LoneFlow("hpcc", {0, 4, 20'000'000}, 1'840'962);
-    LoneFlow("dctcp", {0, 15, 1000}, 12'258);
-    LoneFlow("hpcc", {0, 15, 1000}, 12'276);
-    LoneFlow("dctcp", {1, 14, 1'000'000}, 95'175);
-    LoneFlow("hpcc", {1, 14, 1'000'000}, 103'582);
 }
 
 } // namespace

@@ -3,16 +3,12 @@
 #include "test-network.h"
 
 #include "ns3/rng-stream.h"
-#include "ns3/simulator.h"
 #include "ns3_env/cpp/rdma/published/nic.h"
 #include "ns3_env/cpp/rdma/published/rules.h"
 #include "ns3_env/cpp/routing/routing.h"
-#include "ns3_env/cpp/test/suite.h"
 
-#include <algorithm>
 #include <random>
 #include <tuple>
-#include <vector>
 
 namespace ns3::env::rdma::test
 {
@@ -21,8 +17,6 @@ namespace
 {
 
 SUITE("rdma-published");
-
-constexpr Picos NS = PS_PER_NS;
 
 /// Serialisation and pacing times lose digits beyond the fraction of a second.
 TEST("a serialisation time is a 64-bit binary fraction of a second, cut to nanoseconds")
@@ -63,9 +57,8 @@ TEST("every draw is the first number of a new stream")
         published::StreamPerDraw draws(1, run, 158);
         for (uint64_t stream = 158; stream < 162; ++stream)
         {
-            const double drawn = draws.Draw();
             const double first = RngStream(1, stream, run).RandU01();
-            ASSERT_EQ(drawn, first, "stream " << stream);
+            ASSERT_EQ(draws.Draw(), first, "stream " << stream);
         }
     }
 }
@@ -75,16 +68,19 @@ TEST("an idle card looks again once, at the time it first saw or a repaced flow 
 {
     std::vector<int64_t> looks;
     published::WakeUp timer([&looks] { looks.push_back(ToNanos(NowPicos())); }, 0);
-    const auto at = [](int64_t ns, auto what) { Simulator::Schedule(Time(ns * NS), what); };
-    at(10, [&] { timer.OnIdle(10 * NS, 10 * NS); }); // a closed window's pacing time is past
-    at(20, [&] { timer.OnIdle(100 * NS, 20 * NS); });
-    at(30, [&] { timer.OnIdle(50 * NS, 30 * NS); }); // sooner, but one is pending
-    at(110, [&] { timer.OnIdle(200 * NS, 110 * NS); });
-    at(120, [&] { timer.OnRepaced(250 * NS, 120 * NS); }); // later: it stays
-    at(130, [&] { timer.OnRepaced(150 * NS, 130 * NS); });
-    at(300, [&] { timer.OnIdle(400 * NS, 300 * NS); });
-    at(310, [&] { timer.OnRepaced(5 * NS, 310 * NS); });   // long due: at once
-    at(500, [&] { timer.OnRepaced(600 * NS, 500 * NS); }); // nothing pending, nothing to move
+    const auto idle = [&](Picos at, Picos ready)
+    { At(at * NS, [&, at, ready] { timer.OnIdle(ready * NS, at * NS); }); };
+    const auto repaced = [&](Picos at, Picos ready)
+    { At(at * NS, [&, at, ready] { timer.OnRepaced(ready * NS, at * NS); }); };
+    idle(10, 10); // a closed window's pacing time is past
+    idle(20, 100);
+    idle(30, 50); // sooner, but one is pending
+    idle(110, 200);
+    repaced(120, 250); // later: it stays
+    repaced(130, 150);
+    idle(300, 400);
+    repaced(310, 5);   // long due: at once
+    repaced(500, 600); // nothing pending, nothing to move
     Simulator::Run();
     Simulator::Destroy();
     ASSERT((looks == std::vector<int64_t>{100, 150, 310}), "times");
@@ -94,21 +90,16 @@ TEST("an idle card looks again once, at the time it first saw or a repaced flow 
 class CountingSource final : public RandomSource
 {
   public:
-    double Draw() override
-    {
-        ++draws;
-        return 0.0;
-    }
+    double Draw() override { return ++draws, 0.0; }
 
     int draws{0};
 };
 
 /// A switch decides only for packets that it can mark; the published simulator's for every packet.
 template <class Marker>
-void
-MarkDraws(std::string what, int draws)
+int
+DrawsOf()
 {
-    const Case about(what);
     CountingSource random;
     Marker marker({true, 1000, 3000, 0.5, 1e9}, 1e9, random);
     Packet data{};
@@ -120,12 +111,26 @@ MarkDraws(std::string what, int draws)
     ack.kind = PacketKind::Ack;
     for (const uint64_t queueBytes : {1000, 2000, 3001}) // random only in the middle
     {
-        const bool marks = queueBytes > 1000;
-        ASSERT_EQ(marker.Marks(data, queueBytes), marks, "data");
-        ASSERT_EQ(marker.Marks(marked, queueBytes), false, "marked already");
-        ASSERT_EQ(marker.Marks(ack, queueBytes), false, "ACK");
+        EXPECT_EQ(marker.Marks(data, queueBytes), queueBytes > 1000, "data");
+        EXPECT_EQ(marker.Marks(marked, queueBytes), false, "marked already");
+        EXPECT_EQ(marker.Marks(ack, queueBytes), false, "ACK");
     }
-    ASSERT_EQ(random.draws, draws, "draws");
+    return random.draws;
+}
+
+TEST("a switch draws for data without a mark, the published simulator's for every packet")
+{
+    EXPECT_EQ(DrawsOf<EcnMarker>(), 1, "default");
+    EXPECT_EQ(DrawsOf<published::EcnMarker>(), 3, "published");
+}
+
+/// Routing with the next hops in the order in which the published simulator finds them.
+Routing
+Found(const Scenario& s)
+{
+    return Routing(s,
+                   [](const Graph& graph)
+                   { return std::make_unique<published::NextHopOrder>(graph); });
 }
 
 /**
@@ -149,13 +154,7 @@ TEST("next hops stand as a search from the destination finds them")
         return std::pair{hops[0]->node, hops[1]->node};
     };
 
-    Scenario s;
-    s.isSwitch = {false, false, true, true, true, true, true, true, true};
-    for (const auto& [a, b] :
-         {std::pair{0, 2}, {1, 4}, {4, 6}, {4, 7}, {6, 8}, {7, 3}, {8, 2}, {3, 2}})
-    {
-        s.links.push_back({static_cast<uint32_t>(a), static_cast<uint32_t>(b), 100e9, 1000 * NS});
-    }
+    Scenario s = NetworkOf(2, 7, {{0, 2}, {1, 4}, {4, 6}, {4, 7}, {6, 8}, {7, 3}, {8, 2}, {3, 2}});
     std::mt19937 random(5);
     for (int i = 0; i < 10; ++i) // for any order of the links
     {
@@ -172,9 +171,7 @@ TEST("next hops stand as a search from the destination finds them")
     }
     // Two next hops in the other order: each flow uses the other one.
     const Routing byId(s);
-    const Routing found(s,
-                        [](const Graph& graph)
-                        { return std::make_unique<published::NextHopOrder>(graph); });
+    const Routing found = Found(s);
     for (uint16_t port = 10'000; port < 10'020; ++port)
     {
         const FiveTuple tuple{NodeAddress(0), NodeAddress(1), port, 100};
@@ -189,32 +186,21 @@ TEST("on a regular tree that is descending order of id")
 {
     const Scenario s = FatTree16();
     const Routing byId(s);
-    const Routing found(s,
-                        [](const Graph& graph)
-                        { return std::make_unique<published::NextHopOrder>(graph); });
-    for (uint32_t from = 0; from < 16; ++from)
+    const Routing found = Found(s);
+    for (uint32_t i = 0; i < 16 * 16 * 8; ++i)
     {
-        for (uint32_t to = 0; to < 16; ++to)
+        const uint32_t from = i / 128;
+        const uint32_t to = i / 8 % 16;
+        const auto port = static_cast<uint16_t>(10'000 + i % 8);
+        const FiveTuple tuple{NodeAddress(from), NodeAddress(to), port, 100};
+        const auto other = from == to ? Hops() : found.Path(from, to, tuple);
+        for (size_t hop = 0; hop < other.size(); ++hop)
         {
-            for (uint16_t port = 10'000; from != to && port < 10'008; ++port)
-            {
-                const FiveTuple tuple{NodeAddress(from), NodeAddress(to), port, 100};
-                const auto a = byId.Path(from, to, tuple);
-                const auto b = found.Path(from, to, tuple);
-                ASSERT_EQ(a.size(), b.size(), from << " to " << to);
-                for (size_t i = 0; i < a.size(); ++i)
-                {
-                    ASSERT_EQ(a[i].second->node, b[i].second->node, "hop " << i);
-                }
-            }
+            ASSERT_EQ(byId.Path(from, to, tuple).at(hop).second->node,
+                      other[hop].second->node,
+                      from << " to " << to << ", hop " << hop);
         }
     }
-}
-
-TEST("a switch draws for data without a mark, the published simulator's for every packet")
-{
-    MarkDraws<EcnMarker>("default", 1);
-    MarkDraws<published::EcnMarker>("published", 3);
 }
 
 } // namespace

@@ -6,7 +6,6 @@
 #include "ns3_env/cpp/engine/constant-rate.h"
 #include "ns3_env/cpp/rdma/host/ready-flows.h"
 #include "ns3_env/cpp/rdma/host/shortest-flows.h"
-#include "ns3_env/cpp/test/suite.h"
 
 #include <algorithm>
 #include <memory>
@@ -126,32 +125,31 @@ PlayAtRandom(size_t most, const Compare& compare)
 
 TEST("flows take the same turns whether they are few or many")
 {
+    size_t wrong = 0;
+    const auto compare = [&](ReadyFlows& flows, PlainList& plain, Picos now)
+    {
+        wrong += flows.NextReady() != plain.NextReady() ? 1 : 0;
+        wrong += flows.TakeTurn(now) != plain.TakeTurn(now) ? 1 : 0;
+    };
     for (const size_t most : {3, 40, 200})
     {
-        size_t wrong = 0;
-        PlayAtRandom<ReadyFlows>(most,
-                                 [&](ReadyFlows& flows, PlainList& plain, Picos now)
-                                 {
-                                     wrong += flows.NextReady() != plain.NextReady() ? 1 : 0;
-                                     wrong += flows.TakeTurn(now) != plain.TakeTurn(now) ? 1 : 0;
-                                 });
-        EXPECT_EQ(wrong, 0, "of up to " + std::to_string(most));
+        PlayAtRandom<ReadyFlows>(most, compare);
+        EXPECT_EQ(wrong, 0, "of up to " << most);
     }
 }
 
 TEST("the flow with the least bytes left is found among few and many")
 {
+    size_t wrong = 0;
+    const auto compare = [&](ShortestFlows& flows, const PlainList& plain, Picos now)
+    {
+        wrong += flows.First(now) != plain.Shortest(now) ? 1 : 0;
+        wrong += std::max(flows.NextReady(now), now) != std::max(plain.NextReady(), now) ? 1 : 0;
+    };
     for (const size_t most : {3, 200})
     {
-        size_t wrong = 0;
-        PlayAtRandom<ShortestFlows>(most,
-                                    [&](ShortestFlows& flows, const PlainList& plain, Picos now)
-                                    {
-                                        wrong += flows.First(now) != plain.Shortest(now) ? 1 : 0;
-                                        wrong += std::max(flows.NextReady(now), now) !=
-                                                 std::max(plain.NextReady(), now);
-                                    });
-        EXPECT_EQ(wrong, 0, "of up to " + std::to_string(most));
+        PlayAtRandom<ShortestFlows>(most, compare);
+        EXPECT_EQ(wrong, 0, "of up to " << most);
     }
 }
 

@@ -7,13 +7,10 @@
 #include "ns3_env/cpp/rdma/switch/shared-buffer.h"
 #include "ns3_env/cpp/rdma/telemetry/remaining-bytes.h"
 #include "ns3_env/cpp/routing/ecmp.h"
-#include "ns3_env/cpp/test/suite.h"
 
 #include <array>
 #include <random>
 #include <tuple>
-#include <utility>
-#include <vector>
 
 namespace ns3::env::rdma::test
 {
@@ -41,29 +38,40 @@ TEST("a port tells each flow what shorter ones have left, until they end or are 
 TEST("of the hops of a path the longest backlog stays in a packet")
 {
     Packet packet{};
-    for (const auto& [hop, ns] :
-         std::vector<std::pair<int, double>>{{1, 40.0}, {2, 90.0}, {3, 1e15}, {4, 60.0}})
+    const auto write = [&](uint8_t hop, double ns)
     {
-        packet.intHops = static_cast<uint8_t>(hop);
+        packet.intHops = hop;
         RemainingBytes::Write(packet, ns);
-    }
+    };
+    write(1, 40.0);
+    write(2, 90.0);
+    EXPECT_EQ(packet.shorterBacklogNs, 90, "the longer");
+    write(3, 1e15);
+    write(4, 60.0);
     EXPECT_EQ(packet.shorterBacklogNs, UINT32_MAX, "cut at what the field holds");
-    packet.intHops = 1;
-    RemainingBytes::Write(packet, 7.0);
+    write(1, 7.0);
     EXPECT_EQ(packet.shorterBacklogNs, 7, "a recycled packet begins anew");
+}
+
+/// A buffer of 100 kB, and the headroom and the threshold's shift of its ports.
+SharedBuffer
+BufferOf(const std::vector<std::pair<uint64_t, uint32_t>>& ports)
+{
+    SharedBufferConfig config;
+    config.bufferBytes = 100'000;
+    SharedBuffer buffer(config);
+    for (const auto& [headroom, shift] : ports)
+    {
+        buffer.AddPort(headroom, shift);
+    }
+    return buffer;
 }
 
 /// A link too short for a packet in its headroom, next to some that use nearly all of the pool.
 TEST("a free reserve takes no packet where headroom and threshold are exceeded")
 {
-    SharedBufferConfig config;
-    config.bufferBytes = 100'000;
-    SharedBuffer buffer(config);
-    buffer.AddPort(936, 3);
-    for (uint32_t fast = 1; fast <= 6; ++fast)
-    {
-        buffer.AddPort(0, 0); // it may use as much as it leaves free
-    }
+    // the others may use as much as they leave free
+    SharedBuffer buffer = BufferOf({{936, 3}, {0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}});
     for (uint32_t fast = 1; fast <= 6; ++fast)
     {
         while (buffer.Admits(fast, 1000))
@@ -79,7 +87,6 @@ TEST("a free reserve takes no packet where headroom and threshold are exceeded")
 /// At random fills of both kinds of pool: a packet that passes would have been admitted, without a pause or resume.
 TEST("a packet that need not be counted leaves the buffer as it was")
 {
-    constexpr uint32_t PORTS = 4;
     std::mt19937_64 random(3);
     uint64_t passed = 0;
     for (PoolSharing sharing : {PoolSharing::Thresholds, PoolSharing::Complete})
@@ -88,24 +95,20 @@ TEST("a packet that need not be counted leaves the buffer as it was")
         config.bufferBytes = 60'000;
         config.sharing = sharing;
         SharedBuffer buffer(config);
-        for (uint32_t port = 0; port < PORTS; ++port)
+        for (uint32_t port = 0; port < 4; ++port)
         {
             buffer.AddPort(sharing == PoolSharing::Thresholds ? 900 * port : 0, port);
         }
         std::vector<std::pair<uint32_t, uint32_t>> held;
         for (int step = 0; step < 20'000; ++step)
         {
-            const auto port = static_cast<uint32_t>(random() % PORTS);
+            const auto port = static_cast<uint32_t>(random() % 4);
             const auto bytes = static_cast<uint32_t>(60 + random() % 1500);
             if (buffer.LetsPass(port, bytes))
             {
                 ++passed;
                 const auto state = [&]
-                {
-                    return std::tuple{buffer.UsedBytes(),
-                                      buffer.FreeBytes(),
-                                      buffer.SharedBytes(port)};
-                };
+                { return Row(buffer.UsedBytes(), buffer.FreeBytes(), buffer.SharedBytes(port)); };
                 const auto before = state();
                 ASSERT(buffer.Admits(port, bytes), "admitted at step " << step);
                 buffer.Add(port, bytes);
@@ -113,7 +116,7 @@ TEST("a packet that need not be counted leaves the buffer as it was")
                 ASSERT_EQ(buffer.HeadroomUsed(port), 0, "headroom at step " << step);
                 buffer.Remove(port, bytes);
                 ASSERT(!buffer.TakeResume(port), "nothing to resume at step " << step);
-                ASSERT(state() == before, "as before at step " << step);
+                ASSERT_EQ(state(), before, "as before at step " << step);
             }
             if (!held.empty() && random() % 100 < (step / 500 % 2 == 0 ? 40U : 60U))
             {
@@ -136,11 +139,7 @@ TEST("a packet that need not be counted leaves the buffer as it was")
 /// Reserve, pool, headroom, pause, resume and drop, in that order, on hand-computed numbers.
 TEST("a port's bytes go to reserve, pool, headroom")
 {
-    SharedBufferConfig config;
-    config.bufferBytes = 100'000;
-    SharedBuffer buffer(config);
-    buffer.AddPort(10'000, 3);
-    buffer.AddPort(10'000, 3);
+    SharedBuffer buffer = BufferOf({{10'000, 3}, {10'000, 3}});
     ASSERT_EQ(buffer.CommittedBytes(), 2 * (10'000 + 4096), "commitment");
     ASSERT_EQ(buffer.Threshold(0), (100'000 - 28'192) / 8, "empty threshold");
     for (int i = 0; i < 4; ++i)
@@ -151,10 +150,9 @@ TEST("a port's bytes go to reserve, pool, headroom")
     buffer.Add(0, 1000);
     ASSERT_EQ(buffer.SharedBytes(0), 904, "then the pool");
     int inPool = 5;
-    while (!buffer.TakePause(0))
+    for (; !buffer.TakePause(0); ++inPool)
     {
         buffer.Add(0, 1000);
-        ++inPool;
     }
     // shared = n - 4096 first reaches (71808 - shared) >> 3 with headroom use at n = 13 packets:
     // 12 packets leave 7904 shared under the threshold of 7988, the 13th exceeds it.
@@ -184,14 +182,32 @@ TEST("a port's bytes go to reserve, pool, headroom")
 TEST("ECN marks by the line between Kmin and Kmax")
 {
     OneStream draw;
+    const EcnConfig usual{true, 100e3, 400e3, 0.2, 25e9};
+    const EcnConfig shallow{true, 100e3, 400e3, 0.2, 25e9, 800e3}; // Kmax is 800 kB at most
+    const EcnConfig step{true, 3e3, 3e3, 1.0, 1e9};
+    for (const auto& [config, rateBps, queueBytes, probability] :
+         {std::tuple{usual, 100e9, 400'000, 0.0}, // at Kmin
+          {usual, 100e9, 1'000'000, 0.1},         // half way
+          {usual, 100e9, 1'600'000, 0.2},         // at Kmax
+          {usual, 100e9, 1'600'001, 1.0},         // above it
+          {shallow, 100e9, 200'000, 0.0},         // at half of Kmin
+          {shallow, 100e9, 500'000, 0.1},
+          {shallow, 100e9, 800'001, 1.0},
+          {shallow, 25e9, 100'000, 0.0}, // a slower port is as it was
+          {shallow, 25e9, 250'000, 0.1},
+          {step, 1e9, 3000, 0.0},
+          {step, 1e9, 3001, 1.0}})
+    {
+        EcnMarker marker(config, rateBps, draw);
+        ASSERT_NEAR(marker.Probability(static_cast<uint64_t>(queueBytes)),
+                    probability,
+                    1e-12,
+                    queueBytes << " B at " << rateBps);
+    }
     Packet packet{};
     packet.kind = PacketKind::Data;
     packet.ecnCapable = true;
-    EcnMarker marker({true, 100e3, 400e3, 0.2, 25e9}, 100e9, draw);
-    ASSERT_EQ(marker.Probability(400'000), 0.0, "at Kmin");
-    ASSERT_NEAR(marker.Probability(1'000'000), 0.1, 1e-12, "half way");
-    ASSERT_NEAR(marker.Probability(1'600'000), 0.2, 1e-12, "at Kmax");
-    ASSERT_EQ(marker.Probability(1'600'001), 1.0, "above Kmax");
+    EcnMarker marker(usual, 100e9, draw);
     int marks = 0;
     for (int i = 0; i < 100'000; ++i)
     {
@@ -200,19 +216,8 @@ TEST("ECN marks by the line between Kmin and Kmax")
     ASSERT_NEAR(marks / 1e5, 0.1, 0.005, "frequency of marks"); // 5 sigma
     packet.ecnCapable = false;
     ASSERT_EQ(marker.Marks(packet, UINT32_MAX), false, "not ECN-capable");
-    const EcnConfig shallow{true, 100e3, 400e3, 0.2, 25e9, 800e3};
-    EcnMarker halved(shallow, 100e9, draw);
-    ASSERT_EQ(halved.Probability(200'000), 0.0, "at half of Kmin");
-    ASSERT_NEAR(halved.Probability(500'000), 0.1, 1e-12, "half way");
-    ASSERT_EQ(halved.Probability(800'001), 1.0, "above what Kmax is at most");
-    EcnMarker slower(shallow, 25e9, draw);
-    ASSERT_EQ(slower.Probability(100'000), 0.0, "a slower port is as it was");
-    ASSERT_NEAR(slower.Probability(250'000), 0.1, 1e-12, "half way there");
-    EcnMarker step({true, 3e3, 3e3, 1.0, 1e9}, 1e9, draw);
-    ASSERT_EQ(step.Probability(3000), 0.0, "one threshold: at it");
-    ASSERT_EQ(step.Probability(3001), 1.0, "one threshold: above it");
-    EcnMarker off({}, 1e9, draw);
-    ASSERT_EQ(off.Marks(packet, UINT32_MAX), false, "off");
+    packet.ecnCapable = true;
+    ASSERT_EQ(EcnMarker({}, 1e9, draw).Marks(packet, UINT32_MAX), false, "off");
 }
 
 /// Published MurmurHash3 values, addresses, and an even spread over next hops.
@@ -246,46 +251,36 @@ TEST("queue statistics weigh by time")
     stats.Update(0, 1950);  // 40 B for 50
     stats.Finish(2000);     // 0 B for 50
     ASSERT_NEAR(stats.Mean(), (100 * 900 + 40 * 50) / 1000.0, 1e-9, "mean");
-    ASSERT_EQ(stats.Max(), 100, "maximum");
-    ASSERT_EQ(stats.Percentile(0.04), 0, "p4");
-    ASSERT_EQ(stats.Percentile(0.10), 40, "p10");
-    ASSERT_EQ(stats.Percentile(0.5), 100, "p50: a bin's upper edge, at most the maximum");
+    // p50: a bin's upper edge, at most the maximum
+    ASSERT_EQ(
+        Row(stats.Max(), stats.Percentile(0.04), stats.Percentile(0.1), stats.Percentile(0.5)),
+        Row(100, 0, 40, 100),
+        "maximum, p4, p10, p50");
 }
 
 /// Both ways of counting flows at the bottleneck of an incast.
-void
-FlowCounter(bool byTimeout)
-{
-    const Case about(byTimeout ? "flows counted by timeout"
-                               : "flows counted by first and last packet");
-    constexpr Picos US = 1000 * PS_PER_NS;
-    Scenario s = Dumbbell(3, 100e9);
-    if (byTimeout)
-    {
-        s.flowTimeout = 20 * US;
-    }
-    AddFlow(s, 0, 3, 100'000); // about 3 * 8.3 us at a third of the link
-    AddFlow(s, 1, 3, 100'000);
-    AddFlow(s, 2, 3, 1'000'000, 5 * US); // 80 us more
-    TestNetwork net(std::move(s));
-    SwitchPort& port = net.PortTo(4, 5);
-    std::array<uint32_t, 4> seen{};
-    const std::array<Picos, 4> at{4 * US, 10 * US, 40 * US, 60 * US};
-    for (size_t i = 0; i < at.size(); ++i)
-    {
-        Simulator::Schedule(Time(at[i]), [&, i]() { seen[i] = port.FlowCount(NowPicos()); });
-    }
-    net->Run();
-    ASSERT_EQ(seen[0], 2, "two have started");
-    ASSERT_EQ(seen[1], 3, "the third too");
-    ASSERT_EQ(seen[3], 1, "two are gone");
-    ASSERT_EQ(port.FlowCount(NowPicos()), byTimeout ? 1U : 0U, "at the end");
-}
-
 TEST("flows are counted by first and last packet, or by timeout")
 {
-    FlowCounter(false);
-    FlowCounter(true);
+    for (const bool byTimeout : {false, true})
+    {
+        Scenario s = Dumbbell(3, 100e9);
+        if (byTimeout)
+        {
+            s.flowTimeout = 20 * US;
+        }
+        // Two of about 3 * 8.3 us at a third of the link; the last takes 80 us more.
+        AddFlows(s, {{0, 3, 100'000}, {1, 3, 100'000}, {2, 3, 1'000'000, 5 * US}});
+        TestNetwork net(std::move(s));
+        SwitchPort& port = net.PortTo(4, 5);
+        std::vector<uint32_t> seen;
+        for (const Picos at : {4 * US, 10 * US, 60 * US})
+        {
+            At(at, [&] { seen.push_back(port.FlowCount(NowPicos())); });
+        }
+        net->Run();
+        ASSERT_EQ(Row(seen[0], seen[1], seen[2]), Row(2, 3, 1), "two, the third too, one");
+        ASSERT_EQ(port.FlowCount(NowPicos()), byTimeout ? 1U : 0U, "at the end");
+    }
 }
 
 } // namespace

@@ -9,17 +9,56 @@
 #include "ns3_env/cpp/test/scenarios.h"
 #include "ns3_env/cpp/test/suite.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
+#include <vector>
 
 namespace ns3::env::rdma::test
 {
 
-using env::test::AddFlow;
-using env::test::AddIncast;
-using env::test::Case;
-using env::test::Dumbbell;
-using env::test::FatTree16;
+using namespace env::test; // NOLINT(google-build-using-namespace)
+
+constexpr uint32_t PACKET_BYTES = 1048; ///< on the wire, of fixed-window's flows
+
+template <class Act>
+void
+At(Picos time, Act act)
+{
+    Simulator::Schedule(Time(time), act);
+}
+
+/// Calls `look` for the packets of a port's trace source.
+template <class Look>
+void
+Trace(Port& port, const char* source, Look look)
+{
+    port.TraceConnectWithoutContext(source, Callback<void, const Packet&>(look));
+}
+
+/// Copies of the packets of a kind that a port's trace source shows, as they come.
+inline std::shared_ptr<std::vector<Packet>>
+PacketsOf(Port& port, const char* source, PacketKind kind)
+{
+    auto packets = std::make_shared<std::vector<Packet>>();
+    const auto look = [packets, kind](const Packet& packet)
+    {
+        if (packet.kind == kind)
+        {
+            packets->push_back(packet);
+        }
+    };
+    Trace(port, source, look);
+    return packets;
+}
+
+/// Loses the packets that `drops` picks.
+template <class Drops>
+void
+Drop(Port& port, Drops drops)
+{
+    port.SetDropFilter(Callback<bool, const Packet&>(drops));
+}
 
 /// A network in a separate simulation, destroyed at the end of the scope.
 class TestNetwork
@@ -62,9 +101,29 @@ class TestNetwork
         NS_FATAL_ERROR("no link from " << node << " to " << peer);
     }
 
+    const FlowRecord& Of(size_t flow) const { return m_network->Records()[flow]; }
+    std::vector<Picos> Ends() const
+    {
+        std::vector<Picos> ends;
+        std::ranges::transform(m_network->Records(), std::back_inserter(ends), &FlowRecord::end);
+        return ends;
+    }
+
   private:
     std::unique_ptr<RdmaEpisode> m_network;
     std::unique_ptr<Recorders> m_recorders;
+};
+
+/// A network that has run, all of whose flows have ended.
+class Played : public TestNetwork
+{
+  public:
+    explicit Played(Scenario scenario)
+        : TestNetwork(std::move(scenario))
+    {
+        (*this)->Run();
+        EXPECT_EQ((*this)->Unfinished(), 0, "every flow ends");
+    }
 };
 
 } // namespace ns3::env::rdma::test

@@ -3,12 +3,10 @@
 #include "ns3_env/cpp/rdma/classes/class-switch.h"
 #include "ns3_env/cpp/rdma/link/wire-frame.h"
 #include "ns3_env/cpp/test/rdma/test-network.h"
-#include "ns3_env/cpp/test/suite.h"
 
 #include <array>
 #include <map>
 #include <string>
-#include <vector>
 
 namespace ns3::env::rdma::test
 {
@@ -18,16 +16,13 @@ namespace
 
 SUITE("rdma-classes");
 
-constexpr Picos NS = PS_PER_NS;
-constexpr Picos US = 1000 * NS;
-constexpr uint32_t PACKET = 1048; // on the wire, of fixed-window's flows
 constexpr uint32_t FRAME = 1000 + MAX_HEADER_BYTES;
+constexpr Picos PACKET_TIME = PACKET_BYTES * 80; // at 100 Gb/s
 
 /// Classes of these weights, lossless and without marks.
 void
 AddClasses(Scenario& s, const std::vector<double>& weights)
 {
-    s.published = false;
     for (const double weight : weights)
     {
         TrafficClass own;
@@ -37,23 +32,15 @@ AddClasses(Scenario& s, const std::vector<double>& weights)
     }
 }
 
-void
-AddFlowOf(Scenario& s,
-          uint8_t trafficClass,
-          uint32_t from,
-          uint32_t to,
-          uint64_t bytes,
-          Picos start = 0)
+/// A dumbbell's flows in classes of these weights, with windows that fill the link.
+Scenario
+Classed(const std::vector<double>& weights, const std::vector<FlowRow>& flows, uint64_t window)
 {
-    AddFlow(s, from, to, bytes, start);
-    s.flows.back().flow.trafficClass = trafficClass;
-}
-
-/// Serialisation at 100 Gb/s.
-Picos
-At100G(uint64_t bytes)
-{
-    return static_cast<Picos>(bytes * 80);
+    Scenario s = Exact(2, flows);
+    AddClasses(s, weights);
+    SetWindow(s, window);
+    s.timeLimit = 1000 * US;
+    return s;
 }
 
 const ClassPort&
@@ -65,7 +52,7 @@ ClassesOf(const SwitchPort& port)
 Picos
 Duration(TestNetwork& net, size_t flow)
 {
-    return net->Records()[flow].end - net->GetScenario().flows[flow].flow.start;
+    return net.Of(flow).end - net->GetScenario().flows[flow].flow.start;
 }
 
 TEST("strict classes come first, the others in rounds by their weights, to a quantum")
@@ -91,8 +78,8 @@ TEST("strict classes come first, the others in rounds by their weights, to a qua
     {
         serve(60 + i * 7919 % (FRAME - 59)); // any length
         const std::array<double, 3> rounds{sent[1] / 5.0, sent[2] / 2.0, sent[3] / 1.0};
-        const auto [least, most] = std::minmax_element(rounds.begin(), rounds.end());
-        ASSERT_LE(*most - *least, 2.0 * FRAME, "shares after " << i << " packets");
+        const auto [least, most] = std::ranges::minmax(rounds);
+        ASSERT_LE(most - least, 2.0 * FRAME, "shares after " << i << " packets");
     }
     ready = {false, false, true, false};
     const uint64_t before = sent[2];
@@ -104,43 +91,29 @@ TEST("strict classes come first, the others in rounds by their weights, to a qua
     ASSERT(!scheduler.Next(isReady).has_value(), "nothing is ready");
 }
 
-/// Two classes that always have something to send, from two hosts or from one.
-void
-Shares(double weight, bool oneHost)
+TEST("a saturated link is shared by the weights, to a quantum, at the switch and at the NIC")
 {
-    const Case about("weights " + std::to_string(weight) + " : 1, " +
-                     (oneHost ? "at the NIC" : "at the switch"));
-    Scenario s = Dumbbell(2, 100e9);
-    AddClasses(s, {weight, 1});
-    s.timeLimit = 1000 * US;
-    s.controllers[0].attributes = {{"Window", "1000000"}};
-    AddFlowOf(s, 0, 0, 2, ENDLESS_BYTES);
-    AddFlowOf(s, 1, oneHost ? 0 : 1, 2, ENDLESS_BYTES);
-    TestNetwork net(std::move(s));
-    const ClassPort& port = ClassesOf(net.PortTo(3, 4));
-    std::array<double, 2> before{};
-    Simulator::Schedule(Time(100 * US),
-                        [&]
-                        {
-                            for (size_t i = 0; i < 2; ++i)
-                            {
-                                before[i] = static_cast<double>(port.Queues()[i].txBytes);
-                            }
-                        });
-    net->Run();
-    const double first = static_cast<double>(port.Queues()[0].txBytes) - before[0];
-    const double second = static_cast<double>(port.Queues()[1].txBytes) - before[1];
-    ASSERT_NEAR(first / weight, second, 2.0 * FRAME, "shares of a saturated link");
-    ASSERT_NEAR(first + second, 900e-6 * 100e9 / 8, 2.0 * PACKET, "the link is full");
-}
-
-TEST("a saturated link is shared by the weights, to a quantum")
-{
-    for (const bool oneHost : {false, true})
+    for (const uint32_t second : {1, 0}) // the second class's host
     {
-        Shares(1, oneHost);
-        Shares(3, oneHost);
-        Shares(7.5, oneHost);
+        for (const double weight : {1.0, 3.0, 7.5})
+        {
+            const Case about(Shown(weight) + " : 1 from hosts 0 and " + Shown(second));
+            TestNetwork net(Classed({weight, 1},
+                                    {{0, 2, ENDLESS_BYTES}, {second, 2, ENDLESS_BYTES, 0, 1}},
+                                    1'000'000));
+            const ClassPort& port = ClassesOf(net.PortTo(3, 4));
+            std::array<double, 2> sent{};
+            const auto count = [&](double sign)
+            {
+                sent[0] += sign * static_cast<double>(port.Queues()[0].txBytes);
+                sent[1] += sign * static_cast<double>(port.Queues()[1].txBytes);
+            };
+            At(100 * US, [&] { count(-1); });
+            net->Run();
+            count(1);
+            ASSERT_NEAR(sent[0] / weight, sent[1], 2.0 * FRAME, "shares of a saturated link");
+            ASSERT_NEAR(sent[0] + sent[1], 900e-6 * 100e9 / 8, 2.0 * PACKET_BYTES, "full");
+        }
     }
 }
 
@@ -148,18 +121,14 @@ TEST("shares that one class does not use are the other's")
 {
     const auto last = [](bool classes)
     {
-        Scenario s = Dumbbell(2, 100e9);
-        s.published = false;
-        s.controllers[0].attributes = {{"Window", "10000000"}};
-        AddFlow(s, 0, 2, 1'000'000);
-        AddFlow(s, 1, 2, 4'000'000);
+        Scenario s = Exact(2, {{0, 2, 1'000'000}, {1, 2, 4'000'000}});
+        SetWindow(s, 10'000'000);
         if (classes)
         {
             AddClasses(s, {100, 1});
             s.flows[1].flow.trafficClass = 1;
         }
-        TestNetwork net(std::move(s));
-        net->Run();
+        Played net(std::move(s));
         return std::pair{Duration(net, 0), Duration(net, 1)};
     };
     const auto [small, large] = last(true);
@@ -173,78 +142,53 @@ TEST("a strict class takes as long as alone, and one packet at most for each hop
 {
     for (const Picos start : {1 * US, 50 * US + 17 * NS, 333 * US + 333 * NS})
     {
-        const Case about("from " + std::to_string(start / NS) + " ns on");
         const auto duration = [start](bool alone)
         {
-            Scenario s = Dumbbell(2, 100e9);
-            AddClasses(s, {0, 0});
-            s.timeLimit = 1000 * US;
-            s.controllers[0].attributes = {{"Window", "2000000"}};
-            AddFlowOf(s, 0, 0, 2, 200'000, start);
-            if (!alone)
-            {
-                AddFlowOf(s, 1, 0, 2, ENDLESS_BYTES);
-                AddFlowOf(s, 1, 1, 2, ENDLESS_BYTES);
-            }
-            TestNetwork net(std::move(s));
-            net->Run();
+            std::vector<FlowRow> flows{{0, 2, 200'000, start},
+                                       {0, 2, ENDLESS_BYTES, 0, 1},
+                                       {1, 2, ENDLESS_BYTES, 0, 1}};
+            flows.resize(alone ? 1 : 3);
+            Played net(Classed({0, 0}, flows, 2'000'000));
             return Duration(net, 0);
         };
-        const Picos alone = duration(true);
-        const Picos beside = duration(false);
+        const Picos more = duration(false) - duration(true);
         constexpr int HOPS = 3; // of data, and the same number of the last ACK
-        ASSERT_GE(beside, alone, "no faster");
-        ASSERT_LE(beside, alone + HOPS * (At100G(PACKET) + At100G(AckBytes(0))), "no slower");
+        ASSERT_GE(more, 0, "no faster, from " << start);
+        ASSERT_LE(more, HOPS * (PACKET_TIME + 80 * AckBytes(0)), "no slower, from " << start);
     }
 }
 
 /// Host 0 sends to a slow link in one class and to a fast one in another; a pause of one does not stop the other.
-struct Victim
-{
-    Picos duration;
-    Picos pause;
-    Picos pauseOfOther;
-    uint64_t lost;
-};
-
-Victim
-HeadOfLine(bool classes)
-{
-    constexpr uint32_t SWITCH = 4;
-    Scenario s;
-    s.timeLimit = 10'000 * US;
-    s.isSwitch = {false, false, false, false, true};
-    for (uint32_t host = 0; host < 4; ++host)
-    {
-        s.links.push_back({host, SWITCH, host == 2 ? 10e9 : 100e9, 1 * US});
-    }
-    s.controllers.push_back({"fixed-window", {{"Window", "1000000"}}});
-    s.buffer.bufferBytes = 500'000;
-    AddFlow(s, 0, 2, 1'000'000);
-    AddFlow(s, 1, 2, 1'000'000);
-    AddFlow(s, 0, 3, 500'000, 100 * US);
-    if (classes)
-    {
-        AddClasses(s, {1, 1});
-        s.flows[2].flow.trafficClass = 1;
-    }
-    TestNetwork net(std::move(s));
-    net->Run();
-    return {Duration(net, 2),
-            net->Records()[2].pause,
-            net->Records()[0].pause,
-            net->Context().droppedPackets};
-}
-
 TEST("a pause of one class does not stop another")
 {
-    const Victim of = HeadOfLine(true);
+    struct Victim
+    {
+        Picos duration;
+        Picos pause;
+        Picos pauseOfOther;
+    };
+    const auto headOfLine = [](bool classes) -> Victim
+    {
+        Scenario s = NetworkOf(4, 1, {{0, 4}, {1, 4}, {2, 4}, {3, 4}});
+        s.links[2].rateBps = 10e9;
+        s.buffer.bufferBytes = 500'000;
+        SetWindow(s, 1'000'000);
+        AddFlows(s, {{0, 2, 1'000'000}, {1, 2, 1'000'000}, {0, 3, 500'000, 100 * US}});
+        if (classes)
+        {
+            AddClasses(s, {1, 1});
+            s.flows[2].flow.trafficClass = 1;
+        }
+        Played net(std::move(s));
+        EXPECT_EQ(net->Context().droppedPackets, 0, "nothing is lost");
+        return {Duration(net, 2), net.Of(2).pause, net.Of(0).pause};
+    };
+    const Victim of = headOfLine(true);
     ASSERT_GT(of.pauseOfOther, 100 * US, "the class that meets the slow link is paused");
     ASSERT_EQ(of.pause, 0, "the other one is not");
-    ASSERT_EQ(of.lost, 0, "nothing is lost");
     // 500 packets at half of the link at worst, and a round trip.
-    ASSERT_LE(of.duration, 2 * 500 * At100G(PACKET) + 10 * US, "it takes its share at least");
-    const Victim one = HeadOfLine(false);
+    ASSERT_LE(of.duration, 2 * 500 * PACKET_TIME + 10 * US, "it takes its share at least");
+    const Victim one = headOfLine(false);
     ASSERT_GT(one.pause, 100 * US, "in one class both are paused");
     ASSERT_GT(one.duration, 3 * of.duration, "and the other waits for the slow link");
 }
@@ -253,10 +197,11 @@ TEST("a pause of one class does not stop another")
 void
 TinyBuffer(Picos delay, const std::vector<double>& weights, bool lossyLast)
 {
-    const Case about("eight classes, links of " + std::to_string(delay / NS) + " ns" +
-                     (lossyLast ? ", the last one without PFC" : ""));
+    const Case about(std::string(lossyLast ? "the last class without PFC" : "PFC") + ", links of " +
+                     Shown(delay / NS) + " ns");
     constexpr uint32_t SENDERS = 16;
     Scenario s = Dumbbell(SENDERS, 100e9, delay);
+    s.published = false;
     AddClasses(s, weights);
     s.classes.back().pfc = !lossyLast;
     s.links.back().rateBps = 25e9;
@@ -265,87 +210,73 @@ TinyBuffer(Picos delay, const std::vector<double>& weights, bool lossyLast)
                           MOST_CLASSES * PFC_FRAME_BYTES;
     const uint64_t pool = lossyLast ? 400 : 20; // go-back-N makes no progress if nothing fits
     s.buffer.bufferBytes = (SENDERS + 1) * MOST_CLASSES * (4096 + headroom) + pool * FRAME;
-    s.controllers[0].attributes = {{"Window", "60000"}};
-    for (uint32_t sender = 0; sender < SENDERS; ++sender)
+    SetWindow(s, 60'000);
+    for (uint32_t i = 0; i < 2 * SENDERS; ++i)
     {
-        for (uint8_t own = 0; own < 2; ++own)
-        {
-            AddFlowOf(s, (sender + 3 * own) % MOST_CLASSES, sender, SENDERS, 100'000, own * 7 * US);
-        }
+        const auto own = static_cast<uint8_t>((i / 2 + 3 * (i % 2)) % MOST_CLASSES);
+        AddFlows(s, {{i / 2, SENDERS, 100'000, i % 2 * 7 * US, own}});
     }
     TestNetwork net(std::move(s));
     std::array<uint64_t, MOST_CLASSES> dropped{};
+    const auto onDrop = [&](const Packet& packet, LossCause) { ++dropped[packet.flow->Class()]; };
     for (Port* port : net->Ports())
     {
-        port->TraceConnectWithoutContext(
-            "Drop",
-            Callback<void, const Packet&, LossCause>([&](const Packet& packet, LossCause)
-                                                     { ++dropped[packet.flow->Class()]; }));
+        port->TraceConnectWithoutContext("Drop", Callback<void, const Packet&, LossCause>(onDrop));
     }
     net->Run();
     ASSERT_EQ(net->Unfinished(), 0, "every flow ends");
     ASSERT_GT(net->Context().pfcFrames, 0, "it was tight");
-    for (size_t i = 0; i < MOST_CLASSES; ++i)
-    {
-        const bool mayLose = lossyLast && i + 1 == MOST_CLASSES;
-        ASSERT_EQ(dropped[i] > 0, mayLose, "losses of class " << i);
-    }
     for (const auto& [id, sw] : net->Switches())
     {
         uint64_t waiting = 0; // of the class without PFC, including packets sent in vain
         for (const auto& port : sw->Ports())
         {
-            uint64_t sent = 0;
+            uint64_t frames = port->TxBytes();
             for (const ClassPort::Queue& own : ClassesOf(*port).Queues())
             {
                 waiting += own.bytes;
-                sent += own.txBytes;
+                frames -= own.txBytes;
             }
-            const uint64_t frames = port->TxBytes() - sent;
             ASSERT_EQ(frames % PFC_FRAME_BYTES, 0, "all bytes are a class's, or PFC frames");
         }
         ASSERT_EQ(sw->Buffer().UsedBytes(), waiting, "buffer of switch " << id);
-        ASSERT_EQ(waiting > 0 && !lossyLast, false, "nothing is left of what is never lost");
+        ASSERT(waiting == 0 || lossyLast, "nothing is left of what is never lost");
     }
     std::array<uint64_t, MOST_CLASSES> delivered{};
-    const auto& flows = net->GetScenario().flows;
-    for (size_t i = 0; i < flows.size(); ++i)
+    for (size_t i = 0; i < 2 * SENDERS; ++i)
     {
-        delivered[flows[i].flow.trafficClass] +=
-            PACKET * (net->Records()[i].ackedBytes + net->Records()[i].retransmittedBytes) / 1000;
+        delivered[net->GetScenario().flows[i].flow.trafficClass] +=
+            PACKET_BYTES * (net.Of(i).ackedBytes + net.Of(i).retransmittedBytes) / 1000;
     }
-    const auto& last = ClassesOf(net.PortTo(SENDERS + 2, SENDERS)).Queues();
-    for (size_t i = 0; i < MOST_CLASSES - (lossyLast ? 1 : 0); ++i)
+    for (size_t i = 0; i < MOST_CLASSES; ++i)
     {
-        ASSERT_EQ(last[i].txBytes, delivered[i], "bytes of class " << i << " at the last link");
+        const bool mayLose = lossyLast && i + 1 == MOST_CLASSES;
+        const auto& last = ClassesOf(net.PortTo(SENDERS + 2, SENDERS)).Queues();
+        ASSERT_EQ(dropped[i] > 0, mayLose, "losses of class " << i);
+        ASSERT(mayLose || last[i].txBytes == delivered[i], "class " << i << " at the last link");
     }
 }
 
 TEST("nothing is lost in a class with PFC, whatever the buffer, and every byte is accounted for")
 {
-    const std::vector<double> strict(MOST_CLASSES, 0);
     const std::vector<double> mixed{0, 0, 8, 4, 2, 1, 1, 1};
     for (const Picos delay : {Picos{0}, 10 * NS, 1 * US})
     {
-        TinyBuffer(delay, strict, false);
+        TinyBuffer(delay, std::vector<double>(MOST_CLASSES, 0), false);
         TinyBuffer(delay, mixed, false);
         TinyBuffer(delay, mixed, true);
     }
 }
 
-/// Flows of 20 packets each wait at a port; one class marks above 10 packets, the other above 100.
+/// Some 90 packets of either class wait; one class marks above 10 packets, the other above 100.
 TEST("each class marks by its own queue and thresholds")
 {
-    Scenario s = Dumbbell(2, 100e9);
-    AddClasses(s, {1, 1});
-    const auto from = [](double packets)
-    { return EcnConfig{true, packets * PACKET, packets * PACKET, 1.0, 100e9}; };
-    s.classes[0].ecn = from(10);
-    s.classes[1].ecn = from(100);
+    const std::vector<FlowRow> endless{{0, 2, ENDLESS_BYTES}, {1, 2, ENDLESS_BYTES, 0, 1}};
+    Scenario s = Classed({1, 1}, endless, 130'000);
+    const auto from = [](double bytes) { return EcnConfig{true, bytes, bytes, 1.0, 100e9}; };
+    s.classes[0].ecn = from(10 * PACKET_BYTES);
+    s.classes[1].ecn = from(100 * PACKET_BYTES);
     s.timeLimit = 200 * US;
-    s.controllers[0].attributes = {{"Window", "130000"}}; // some 90 packets wait, of either
-    AddFlowOf(s, 0, 0, 2, ENDLESS_BYTES);
-    AddFlowOf(s, 1, 1, 2, ENDLESS_BYTES);
     TestNetwork net(std::move(s));
     std::map<uint32_t, int> marks;
     net->TraceEvents([&](uint32_t flow) { ++marks[flow]; }, [](uint32_t, uint32_t, bool) {});
@@ -353,10 +284,10 @@ TEST("each class marks by its own queue and thresholds")
     uint64_t longest = 0;
     for (Picos at = 20 * US; at < 200 * US; at += 10 * US)
     {
-        Simulator::Schedule(Time(at), [&] { longest = std::max(longest, port.QueueBytes()); });
+        At(at, [&] { longest = std::max(longest, port.QueueBytes()); });
     }
     net->Run();
-    ASSERT_GT(longest, 100 * PACKET, "together they are above either threshold");
+    ASSERT_GT(longest, 100 * PACKET_BYTES, "together they are above either threshold");
     ASSERT_GT(marks[0], 500, "the first class's are marked");
     ASSERT_EQ(marks[1], 0, "the second one's are not");
 }
@@ -364,12 +295,10 @@ TEST("each class marks by its own queue and thresholds")
 TEST("telemetry has the queue of the packet's own class")
 {
     constexpr uint64_t UNIT = 80 * 4; // of HPCC's header at 100 Gb/s
-    Scenario s = Dumbbell(2, 100e9);
-    AddClasses(s, {1, 1});
+    const std::vector<FlowRow> endless{{0, 2, ENDLESS_BYTES}, {1, 2, ENDLESS_BYTES, 0, 1}};
+    Scenario s = Classed({1, 1}, endless, 0);
     s.timeLimit = 100 * US;
     s.controllers = {{"hpcc", {}}, {"fixed-window", {{"Window", "300000"}}}};
-    AddFlowOf(s, 0, 0, 2, ENDLESS_BYTES);
-    AddFlowOf(s, 1, 1, 2, ENDLESS_BYTES);
     s.flows[1].controller = 1;
     TestNetwork net(std::move(s));
     SwitchPort& port = net.PortTo(3, 4);
@@ -377,16 +306,15 @@ TEST("telemetry has the queue of the packet's own class")
     uint64_t hidden = 0;
     const auto look = [&](const Packet& packet)
     {
-        if (packet.telemetry == Telemetry::None)
+        if (packet.telemetry != Telemetry::None)
         {
-            return;
+            const uint64_t own = ClassesOf(port).Queues()[0].bytes;
+            ASSERT_EQ(packet.IntRecords().back().queueBytes, own - own % UNIT, "its class's");
+            hidden = std::max(hidden, port.QueueBytes() - own);
+            ++seen;
         }
-        const uint64_t own = ClassesOf(port).Queues()[0].bytes;
-        ASSERT_EQ(packet.IntRecords().back().queueBytes, own - own % UNIT, "its class's queue");
-        hidden = std::max(hidden, port.QueueBytes() - own);
-        ++seen;
     };
-    port.TraceConnectWithoutContext("Tx", Callback<void, const Packet&>(look));
+    Trace(port, "Tx", look);
     net->Run();
     ASSERT_GT(seen, 100, "packets with records");
     ASSERT_GT(hidden, 100'000, "the other class's queue was long");
@@ -394,13 +322,7 @@ TEST("telemetry has the queue of the packet's own class")
 
 TEST("the queues of a port's classes sum up to the port's")
 {
-    Scenario s = Dumbbell(2, 100e9);
-    AddClasses(s, {2, 1});
-    s.controllers[0].attributes = {{"Window", "200000"}};
-    AddFlowOf(s, 0, 0, 2, 2'000'000);
-    AddFlowOf(s, 1, 1, 2, 1'000'000);
-    TestNetwork net(std::move(s));
-    net->Run();
+    Played net(Classed({2, 1}, {{0, 2, 2'000'000}, {1, 2, 1'000'000, 0, 1}}, 200'000));
     int seen = 0;
     net->ForEachQueue(
         [&](const EgressQueue& queue)
@@ -434,17 +356,14 @@ TEST("classes that a network cannot have are refused")
 {
     const auto refusal = [](auto change)
     {
-        Scenario s = Dumbbell(1, 100e9);
-        AddFlow(s, 0, 1, 1000);
-        AddClasses(s, {1, 1});
+        Scenario s = Classed({1, 1}, {{0, 2, 1000}}, 0);
         change(s);
-        return env::test::Refusal([&] { TestNetwork net(std::move(s)); });
+        return Refusal([&] { TestNetwork net(std::move(s)); });
     };
+    const auto leastRemaining = [](Scenario& s) { s.scheduling = Scheduling::LeastRemaining; };
     ASSERT_EQ(refusal([](Scenario&) {}), "", "these it can");
     ASSERT_NE(refusal([](Scenario& s) { s.published = true; }), "", "published timing");
-    ASSERT_NE(refusal([](Scenario& s) { s.scheduling = Scheduling::LeastRemaining; }),
-              "",
-              "least remaining first");
+    ASSERT_NE(refusal(leastRemaining), "", "least remaining first");
 }
 
 } // namespace

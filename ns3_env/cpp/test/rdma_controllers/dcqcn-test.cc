@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Test of DCQCN without timers against one that is stepped by nanoseconds.
+// Tests of DCQCN: against one stepped by nanoseconds, its regimes by hand, and its timers' turns.
 #include "ns3/boolean.h"
 #include "ns3/double.h"
+#include "ns3/simulator.h"
 #include "ns3/uinteger.h"
 #include "ns3_env/cpp/contract/fake-flow.h"
 #include "ns3_env/cpp/rdma/controllers/dcqcn.h"
@@ -9,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <random>
 #include <set>
 
 namespace ns3::env::rdma::test
@@ -41,7 +43,13 @@ class StepwiseDcqcn
         }
         if (ns == m_increaseAt)
         {
-            Increase();
+            if (m_stage > 0)
+            {
+                m_target = std::min(100 * GBPS, m_target + (m_stage == 1 ? 20e6 : 200e6));
+            }
+            rate = std::floor(rate / 2) + std::floor(m_target / 2);
+            ++m_stage;
+            ++increases;
             m_increaseAt = ns + INCREASE_NS;
         }
         if (ns > 1 && ns % DECREASE_NS == 1 && m_markedDecrease)
@@ -64,17 +72,6 @@ class StepwiseDcqcn
   private:
     static constexpr double GAIN = 1.0 / 256;
 
-    void Increase()
-    {
-        if (m_stage > 0)
-        {
-            m_target = std::min(100 * GBPS, m_target + (m_stage == 1 ? 20e6 : 200e6));
-        }
-        rate = std::floor(rate / 2) + std::floor(m_target / 2);
-        ++m_stage;
-        ++increases;
-    }
-
     double m_target{100 * GBPS};
     bool m_markedAlpha{false};
     bool m_markedDecrease{true}; // by the first mark
@@ -82,16 +79,32 @@ class StepwiseDcqcn
     int64_t m_increaseAt{-1};
 };
 
+/// A flow that a test drives by hand.
+struct Driven
+{
+    template <class... Attributes>
+    explicit Driven(Attributes... attributes)
+        : dcqcn(CreateObjectWithAttributes<Dcqcn>(attributes...))
+    {
+        dcqcn->OnFlowStart(flow);
+    }
+
+    void Mark(Picos now, bool marked = true)
+    {
+        dcqcn->OnAck(flow, {.now = now, .ecnMarked = marked});
+    }
+    void Send(Picos now, uint32_t bytes = 1048) { dcqcn->OnPacketSent(flow, now, bytes); }
+
+    const PathFacts facts = DumbbellFacts(1048);
+    FakeFlow flow{facts};
+    Ptr<Dcqcn> dcqcn;
+};
+
 /// Timers evaluated when a packet leaves or an ACK arrives give the same result as a timer per microsecond.
 TEST("dcqcn: rate and alpha without timers equal those stepped by timers")
 {
     constexpr Picos FIRST = 12'345'678; // off every grid
-    constexpr int64_t END_NS = 8'000'000;
-    const PathFacts facts = DumbbellFacts(1048);
-    FakeFlow flow(facts);
-    auto controller = CreateObject<Dcqcn>();
-    controller->OnFlowStart(flow);
-    std::set<int64_t> marks; // dense, single, absent for milliseconds, dense again
+    std::set<int64_t> marks;            // dense, single, absent for milliseconds, dense again
     for (int64_t ns = 500; ns < 200'000; ns += 1000 * (1 + ns % 7))
     {
         marks.insert(ns);
@@ -101,28 +114,28 @@ TEST("dcqcn: rate and alpha without timers equal those stepped by timers")
     {
         marks.insert(ns);
     }
+    Driven driven;
     StepwiseDcqcn steps;
-    controller->OnAck(flow, {.now = FIRST, .ecnMarked = true});
-    for (int64_t ns = 1; ns < END_NS; ++ns)
+    driven.Mark(FIRST);
+    for (int64_t ns = 1; ns < 8'000'000; ++ns)
     {
         const bool marked = marks.contains(ns);
         steps.Step(ns, marked);
         if (marked)
         {
-            controller->OnAck(flow, {.now = FIRST + ns * NS, .ecnMarked = true});
+            driven.Mark(FIRST + ns * NS);
         }
         else if (ns % 1000 == 250)
         {
-            controller->OnPacketSent(flow, FIRST + ns * NS, 1048);
+            driven.Send(FIRST + ns * NS);
         }
-        else
+        if (marked || ns % 1000 == 250)
         {
-            continue;
+            ASSERT_NEAR(driven.flow.RateBps(), steps.rate, 1e-3, "rate at " << ns << " ns");
         }
-        ASSERT_NEAR(flow.RateBps(), steps.rate, 1e-3, "rate at " << ns << " ns");
         if (marked && ns % StepwiseDcqcn::ALPHA_NS != 0)
         {
-            ASSERT_NEAR(controller->Alpha(), steps.alpha, 1e-12, "at " << ns << " ns");
+            ASSERT_NEAR(driven.dcqcn->Alpha(), steps.alpha, 1e-12, "at " << ns << " ns");
         }
     }
     ASSERT_GT(steps.cuts, 20, "the marks cut");
@@ -131,70 +144,139 @@ TEST("dcqcn: rate and alpha without timers equal those stepped by timers")
 
 TEST("dcqcn: a window follows the rate where RateWindow asks for it")
 {
-    const PathFacts facts = DumbbellFacts(1048);
-    FakeFlow flow(facts);
-    auto controller = CreateObjectWithAttributes<Dcqcn>("RateWindow", BooleanValue(true));
-    controller->OnFlowStart(flow);
-    ASSERT_EQ(flow.WindowBytes(), 78000, "a BDP at line rate");
-    controller->OnAck(flow, {.now = NS, .ecnMarked = true});
-    controller->OnPacketSent(flow, 5000 * NS, 1048);
-    ASSERT_LT(flow.RateBps(), 51 * GBPS, "the first cut, by about a half");
-    ASSERT_EQ(flow.WindowBytes(), std::floor(78000 * flow.RateBps() / (100 * GBPS)), "as of a BDP");
+    Driven driven("RateWindow", BooleanValue(true));
+    ASSERT_EQ(driven.flow.WindowBytes(), 78000, "a BDP at line rate");
+    driven.Mark(NS);
+    driven.Send(5000 * NS);
+    const double rate = driven.flow.RateBps();
+    ASSERT_LT(rate, 51 * GBPS, "the first cut, by about a half");
+    ASSERT_EQ(driven.flow.WindowBytes(), std::floor(78000 * rate / (100 * GBPS)), "as of a BDP");
 }
 
 /// Zhu 2015, sec. 3, with F = 2: a step by hand for each regime of the two counters.
 TEST("dcqcn: with a byte counter the rate grows fast below F, additively with one counter beyond, "
      "hyper with both")
 {
-    const PathFacts facts = DumbbellFacts(1048);
-    FakeFlow flow(facts);
-    auto controller = CreateObjectWithAttributes<Dcqcn>("ByteCounter",
-                                                        DoubleValue(10'480),
-                                                        "FastRecoveryStages",
-                                                        UintegerValue(2),
-                                                        "IncreaseInterval",
-                                                        TimeValue(MicroSeconds(50)),
-                                                        "KeepTarget",
-                                                        BooleanValue(false));
-    controller->OnFlowStart(flow);
-    controller->OnAck(flow, {.now = NS, .ecnMarked = true});
+    Driven driven("ByteCounter",
+                  DoubleValue(10'480),
+                  "FastRecoveryStages",
+                  UintegerValue(2),
+                  "IncreaseInterval",
+                  TimeValue(MicroSeconds(50)),
+                  "KeepTarget",
+                  BooleanValue(false));
+    driven.Mark(NS);
     Picos now = 10'000 * NS;
-    controller->OnPacketSent(flow, now, 0);
-    const double cut = flow.RateBps();
+    driven.Send(now, 0);
     double target = 100 * GBPS;
-    double rate = cut;
+    double rate = driven.flow.RateBps();
     ASSERT_LT(rate, 51 * GBPS, "the first cut, by about a half");
-    const auto send = [&](const std::string& why, double step)
+    const auto grows = [&](double step, const std::string& why)
+    {
+        target = std::min(100 * GBPS, target + step);
+        rate = (rate + target) / 2;
+        ASSERT_NEAR(driven.flow.RateBps(), rate, 4, why);
+    };
+    const auto send = [&](double step, const std::string& why)
     {
         for (int i = 0; i < 10; ++i)
         {
-            controller->OnPacketSent(flow, now, 1048);
+            driven.Send(now);
         }
-        target = std::min(100 * GBPS, target + step);
-        rate = (rate + target) / 2;
-        ASSERT_NEAR(flow.RateBps(), rate, 2, why);
+        grows(step, why);
     };
-    send("fast recovery, one of bytes", 0);
-    send("fast recovery, two of bytes", 0);
-    controller->OnAck(flow, {.now = now, .ecnMarked = true}); // the target is the rate as it is
+    send(0, "fast recovery, one of bytes");
+    send(0, "fast recovery, two of bytes");
+    driven.Mark(now); // the target is the rate as it is
     now += 10'000 * NS;
-    controller->OnPacketSent(flow, now, 0);
+    driven.Send(now, 0);
     target = rate;
-    rate = flow.RateBps();
+    rate = driven.flow.RateBps();
     ASSERT_LT(rate, target, "a cut");
-    send("fast recovery again", 0);
-    send("the second", 0);
-    send("bytes beyond F: additive", 20e6);
-    send("bytes alone: still additive", 20e6);
+    send(0, "fast recovery again");
+    send(0, "the second");
+    send(20e6, "bytes beyond F: additive");
+    send(20e6, "bytes alone: still additive");
     for (int i = 0; i < 3; ++i) // three of the timer
     {
         now += 50'000 * NS;
-        controller->OnPacketSent(flow, now, 0);
-        target += 20e6;
-        rate = (rate + target) / 2;
-        ASSERT_NEAR(flow.RateBps(), rate, 4, "the timer's, additive while it is not beyond F");
+        driven.Send(now, 0);
+        grows(20e6, "the timer's, additive while it is not beyond F");
     }
-    send("both beyond F: hyper", 200e6);
+    send(200e6, "both beyond F: hyper");
+}
+
+/**
+ * A packet may leave at the very instant of a cut. A departure that was scheduled before the timer keeps the
+ * old rate for its gap; one scheduled after it has the new one. Without events the timer acts first.
+ */
+TEST("DCQCN's timers take their turn with departures where they are events, and come first where "
+     "they are none")
+{
+    for (const bool events : {true, false})
+    {
+        Driven driven("TimerEvents", BooleanValue(events));
+        std::vector<double> rates;
+        const auto at = [](int64_t ns, auto what) { Simulator::Schedule(Time(ns * NS), what); };
+        const auto departs = [&]
+        {
+            driven.Send(NowPicos());
+            rates.push_back(driven.flow.RateBps());
+        };
+        const auto marked = [&] { driven.Mark(NowPicos()); };
+        // The check at 5001 ns is scheduled by the first mark, the one at 9001 ns by the one at 5001 ns.
+        at(5001, departs);
+        at(1000, marked);
+        at(1001, [&] { at(4000, departs); }); // 5001 ns
+        at(5000, [&] { at(4001, departs); }); // 9001 ns
+        at(5002, [&] { at(3999, departs); });
+        at(6000, marked);
+        at(20'000, [&] { driven.dcqcn->OnFlowEnd(driven.flow, NowPicos()); });
+        Simulator::Run();
+        Simulator::Destroy();
+        ASSERT_EQ(rates.size(), 4, "departures");
+        ASSERT_EQ(rates[0] == driven.facts.hostRateBps, events, "before the first cut");
+        ASSERT_LT(rates[1], driven.facts.hostRateBps, "after the first cut");
+        ASSERT_EQ(rates[2] == rates[1], events, "before the second cut");
+        ASSERT_LT(rates[3], rates[1], "after the second cut");
+    }
+}
+
+/// The same controller with both kinds of timers, if no event coincides with their instants.
+TEST("DCQCN's timers cut and raise alike, as events or worked off")
+{
+    const auto ratesOf = [](bool events)
+    {
+        Driven driven("TimerEvents", BooleanValue(events));
+        std::vector<double> rates;
+        std::mt19937 random(11);
+        for (int i = 0; i < 2000; ++i)
+        {
+            const bool marked = i / 200 % 4 == 0 && random() % 3 == 0;
+            const auto ack = [&, marked]
+            {
+                driven.Mark(NowPicos(), marked);
+                rates.push_back(driven.flow.RateBps());
+            };
+            Simulator::Schedule(Time(i * 1500 * NS + 1 + static_cast<Picos>(random() % 900)), ack);
+        }
+        Simulator::Stop(Time(3'100'000 * NS));
+        Simulator::Run();
+        driven.dcqcn->OnFlowEnd(driven.flow, NowPicos());
+        Simulator::Destroy();
+        return rates;
+    };
+
+    const auto events = ratesOf(true);
+    const auto lazy = ratesOf(false);
+    const double least = std::ranges::min(lazy);
+    ASSERT_EQ(events.size(), 2000, "ACKs");
+    ASSERT_LT(least, 50e9, "there were cuts");
+    ASSERT_GT(lazy.back(), least, "and raises");
+    for (size_t i = 0; i < events.size(); ++i)
+    {
+        ASSERT_NEAR(events[i], lazy[i], 2.0, "bit/s at ACK " << i);
+    }
 }
 
 } // namespace

@@ -9,7 +9,7 @@
 
 #include <cmath>
 
-namespace ns3::env::rdma
+namespace ns3::env::rdma::test
 {
 
 namespace
@@ -17,24 +17,26 @@ namespace
 
 SUITE("rdma-hpcc-pint");
 
-using test::AddIncast;
-using test::Dumbbell;
-using test::TestNetwork;
-
-Ptr<CongestionControl>
-Make()
+/// A flow whose ACKs a test writes.
+struct Driven
 {
-    return ObjectFactory("rdma::hpcc-pint").Create<CongestionControl>();
-}
+    explicit Driven(double frequency = 1)
+    {
+        control->SetAttribute("Frequency", DoubleValue(frequency));
+        control->OnFlowStart(flow);
+    }
 
-void
-Ack(CongestionControl& control, FakeFlow& flow, uint64_t acked, uint32_t level)
-{
-    flow.Acked(acked);
-    const std::vector<IntRecord> hops{
-        {.txBytes = 0, .timeNs = 0, .rateBps = 0, .queueBytes = 0, .flows = level}};
-    control.OnAck(flow, {.ackedBytes = acked, .newlyAckedBytes = 1000, .hops = hops});
-}
+    void Ack(uint64_t acked, uint32_t level)
+    {
+        flow.Acked(acked);
+        const std::vector<IntRecord> hops{{0, 0, 0, 0, level}};
+        control->OnAck(flow, {.ackedBytes = acked, .newlyAckedBytes = 1000, .hops = hops});
+    }
+
+    const PathFacts facts = DumbbellFacts(1049);
+    FakeFlow flow{facts};
+    Ptr<CongestionControl> control = ObjectFactory("rdma::hpcc-pint").Create<CongestionControl>();
+};
 
 TEST("eight bits hold a utilisation to 2.5 %, and are right in expectation")
 {
@@ -85,43 +87,36 @@ TEST("a switch averages what it sends and holds over a base RTT; of the hops the
 
 TEST("the sender sets HPCC's rate by the byte as it is, without an average of its own")
 {
-    const PathFacts facts = DumbbellFacts(1049);
-    FakeFlow flow(facts);
-    auto control = Make();
-    EXPECT_EQ(control->GetIntRequest().wireBytes, 1, "one byte");
-    EXPECT(!control->GetIntRequest().hopRecords, "no records");
-    control->OnFlowStart(flow);
-    flow.Sent(20000);
+    Driven driven;
+    const FakeFlow& flow = driven.flow;
+    EXPECT_EQ(driven.control->GetIntRequest().wireBytes, 1, "one byte");
+    EXPECT(!driven.control->GetIntRequest().hopRecords, "no records");
+    driven.flow.Sent(20000);
     const uint32_t level = utilisation_byte::Encode(1.9, 0.0);
-    const double rate = std::floor(100e9 / (utilisation_byte::Decode(level) / 0.95)) + 40e6;
-    Ack(*control, flow, 1000, level);
+    const auto from = [&](double reference)
+    { return std::floor(reference / (utilisation_byte::Decode(level) / 0.95)) + 40e6; };
+    const double rate = from(100e9);
+    driven.Ack(1000, level);
     EXPECT_NEAR(flow.RateBps(), rate, 1.0, "rate = reference / (U / eta) + AI");
     EXPECT_NEAR(flow.WindowBytes(), std::floor(78000 * rate / 100e9), 1e-9, "W");
-    Ack(*control, flow, 2000, level);
+    driven.Ack(2000, level);
     EXPECT_NEAR(flow.RateBps(), rate, 1.0, "from the same reference until a window is through");
-    Ack(*control, flow, 20001, level);
-    Ack(*control, flow, 21000, level);
-    EXPECT_NEAR(flow.RateBps(),
-                std::floor(rate / (utilisation_byte::Decode(level) / 0.95)) + 40e6,
-                1.0,
-                "committed");
+    driven.Ack(20001, level);
+    driven.Ack(21000, level);
+    EXPECT_NEAR(flow.RateBps(), from(rate), 1.0, "committed");
 }
 
 TEST("a share of the packets alone is read")
 {
-    const PathFacts facts = DumbbellFacts(1049);
-    FakeFlow flow(facts);
-    auto control = Make();
-    control->SetAttribute("Frequency", DoubleValue(1.0 / 16));
-    control->OnFlowStart(flow);
-    flow.Sent(100'000'000);
+    Driven driven(1.0 / 16);
+    driven.flow.Sent(100'000'000);
     int read = 0;
     constexpr int PACKETS = 16000;
     for (int i = 1; i <= PACKETS; ++i)
     {
-        const double before = flow.RateBps();
-        Ack(*control, flow, 1000 * static_cast<uint64_t>(i), i % 2 == 0 ? 120 : 150);
-        read += flow.RateBps() != before ? 1 : 0;
+        const double before = driven.flow.RateBps();
+        driven.Ack(1000 * static_cast<uint64_t>(i), i % 2 == 0 ? 120 : 150);
+        read += driven.flow.RateBps() != before ? 1 : 0;
     }
     // each that is read differs from the one before with a probability of a half
     EXPECT_NEAR(read, PACKETS / 32, 100, "one in sixteen");
@@ -129,17 +124,12 @@ TEST("a share of the packets alone is read")
 
 TEST("a flow alone has its link to eta, at 1049 B a packet")
 {
-    Scenario scenario = Dumbbell(1, 100e9);
-    scenario.published = false;
-    scenario.controllers[0].name = "hpcc-pint";
-    AddIncast(scenario, 1, 20'000'000);
-    TestNetwork net(std::move(scenario));
-    net->Run();
-    const double seconds = static_cast<double>(net->Records()[0].end) / PS_PER_SECOND;
+    Played net(Exact(1, {{0, 1, 20'000'000}}, "hpcc-pint"));
+    const double seconds = static_cast<double>(net.Of(0).end) / PS_PER_SECOND;
     const double share = 20'000'000.0 * 1.049 * 8 / 100e9 / seconds;
     EXPECT_NEAR(share, 0.95, 0.03, "of the link");
 }
 
 } // namespace
 
-} // namespace ns3::env::rdma
+} // namespace ns3::env::rdma::test

@@ -6,10 +6,8 @@
 #include "ns3_env/cpp/contract/fake-flow.h"
 #include "ns3_env/cpp/rdma/controllers/mpcc.h"
 #include "ns3_env/cpp/test/rdma/test-network.h"
-#include "ns3_env/cpp/test/suite.h"
 
-#include <algorithm>
-#include <cmath>
+#include <map>
 
 namespace ns3::env::rdma::test
 {
@@ -19,83 +17,77 @@ namespace
 
 SUITE("rdma-mpcc");
 
-constexpr Picos NS = PS_PER_NS;
-constexpr Picos US = 1000 * NS;
-
-double
-Counter(const std::map<std::string, double>& counters, const std::string& name)
-{
-    const auto found = counters.find(name);
-    return found == counters.end() ? NAN : found->second;
-}
+using Attributes = std::vector<std::pair<std::string, std::string>>;
 
 /// One flow under MPCC with ACKs written by the test; 78 packets of BDP at 100 Gb/s, queues of 4 flows.
 class AckedFlow
 {
   public:
-    explicit AckedFlow(Ptr<CongestionControl> control)
+    explicit AckedFlow(const Attributes& attributes)
         : facts(DumbbellFacts(1080)),
-          flow(facts),
-          m_control(control)
+          flow(facts)
     {
-        m_control->OnFlowStart(flow);
+        for (const auto& [name, value] : attributes)
+        {
+            control->SetAttribute(name, StringValue(value));
+        }
+        control->OnFlowStart(flow);
     }
 
     void Ack(Picos now, uint32_t queueBytes)
     {
-        const std::vector<IntRecord> hops{{.txBytes = 0,
-                                           .timeNs = 0,
-                                           .rateBps = 100'000'000'000U,
-                                           .queueBytes = queueBytes,
-                                           .flows = 4}};
+        const std::vector<IntRecord> hops{{0, 0, 100'000'000'000U, queueBytes, 4}};
         AckSample ack;
         ack.now = now;
         ack.rtt = facts.baseRtt;
         ack.hops = hops;
-        m_control->OnAck(flow, ack);
+        control->OnAck(flow, ack);
     }
 
     double Decisions() const
     {
-        const auto counters = m_control->GetCounters();
-        return Counter({counters.begin(), counters.end()}, "mpcc_decisions");
+        const auto counters = control->GetCounters();
+        return std::map<std::string, double>{counters.begin(), counters.end()}["mpcc_decisions"];
     }
 
     PathFacts facts;
     FakeFlow flow;
-
-  private:
-    Ptr<CongestionControl> m_control;
-};
-
-Ptr<CongestionControl>
-MakeMpcc(const std::string& attribute, const std::string& value)
-{
     Ptr<CongestionControl> control = ObjectFactory("rdma::mpcc").Create<CongestionControl>();
-    control->SetAttribute(attribute, StringValue(value));
-    return control;
-}
+};
 
 /// N senders into one receiver, 100 Gb/s.
 Scenario
-Incast(uint32_t senders,
-       uint64_t bytes,
-       std::vector<std::pair<std::string, std::string>> attributes)
+Incast(uint32_t senders, uint64_t bytes, const Attributes& attributes)
 {
-    Scenario s = Dumbbell(senders, 100e9);
-    s.published = false;
-    s.controllers[0] = {"mpcc", {attributes.begin(), attributes.end()}};
+    Scenario s = Exact(senders);
+    s.controllers[0] = {"mpcc", attributes};
     AddIncast(s, senders, bytes);
     return s;
+}
+
+TEST("a flow starts with a BDP, and is paced at W / base RTT where Pacing is on (eq. 3.3)")
+{
+    for (const char* pacing : {"true", "false"})
+    {
+        AckedFlow mpcc(Attributes{{"Pacing", pacing}});
+        EXPECT_EQ(mpcc.control->GetIntRequest().wireBytes, 32, "Zheng 2024, Fig. 5.1");
+        EXPECT_EQ(mpcc.flow.WindowBytes(), mpcc.facts.bdpBytes, "line rate at first");
+        const double least = 100e9 * 0.01 * 1080 / mpcc.facts.bdpBytes;
+        EXPECT_NEAR(mpcc.control->GetRateFloor(mpcc.flow), least, 1e-3, "of a base RTT");
+        mpcc.Ack(0, 1000);
+        const double window = mpcc.flow.WindowBytes();
+        EXPECT_LT(window, mpcc.facts.bdpBytes, "it is cut");
+        const double rate = pacing == std::string("true") ? window * 8 / 6240e-9 : 100e9;
+        EXPECT_NEAR(mpcc.flow.RateBps(), rate, 1.0, "Pacing " << pacing);
+    }
 }
 
 /// Zheng 2024, sec. 6.2: adjusting the window less often.
 TEST("it decides on every ACK, on every n-th, or once per round trip")
 {
-    for (const auto& [acks, expected] :
-         std::vector<std::pair<std::string, double>>{{"1", 100}, {"2", 50}, {"7", 15}, {"0", 2}})
+    for (const auto& [acks, expected] : {std::pair{"1", 100}, {"2", 50}, {"7", 15}, {"0", 2}})
     {
-        AckedFlow mpcc(MakeMpcc("AcksPerDecision", acks));
+        AckedFlow mpcc(Attributes{{"AcksPerDecision", acks}});
         for (int i = 0; i < 100; ++i) // 100 ns apart: 9.9 us, and an RTT is 6.24 us
         {
             mpcc.Ack(i * 100 * NS, 1000);
@@ -105,43 +97,39 @@ TEST("it decides on every ACK, on every n-th, or once per round trip")
     // On a network: the same number of decisions, and the queue is emptied all the same.
     for (int acks : {1, 4, 0})
     {
-        TestNetwork net(Incast(4, 2'000'000, {{"AcksPerDecision", std::to_string(acks)}}));
-        net->Run();
-        EXPECT_EQ(net->Unfinished(), 0, "all done");
-        const double decisions = Counter(net.Recorded().counters.Totals(), "mpcc_decisions");
+        const Case about("AcksPerDecision " + std::to_string(acks));
+        Played net(Incast(4, 2'000'000, {{"AcksPerDecision", std::to_string(acks)}}));
+        const double decisions = net.Recorded().counters.Totals().at("mpcc_decisions");
         const double most = acks == 0 ? 8 * 1.08 * 80e3 / 6240 * 4 : 8000.0 / acks; // 691 us
-        EXPECT_LE(decisions, most + 4, "AcksPerDecision " << acks);
-        EXPECT_GT(decisions, 0.9 * most, "AcksPerDecision " << acks);
-        const double queue = net.PortTo(5, 6).Stats()->Percentile(0.5);
-        EXPECT_LT(queue, 3 * 1080, "queue, AcksPerDecision " << acks);
+        EXPECT_LE(decisions, most + 4, "decisions");
+        EXPECT_GT(decisions, 0.9 * most, "decisions");
+        EXPECT_LT(net.PortTo(5, 6).Stats()->Percentile(0.5), 3 * 1080, "queue");
     }
 }
 
 /// The window takes effect ComputationTime later, in the order of the decisions, and never after the end.
 TEST("a window takes effect when its computation is done, in order")
 {
-    Ptr<CongestionControl> control = MakeMpcc("ComputationTime", "500ns");
-    control->SetAttribute("DelayScale", StringValue("0")); // every queue is news
-    AckedFlow mpcc(control);
+    AckedFlow mpcc(
+        Attributes{{"ComputationTime", "500ns"}, {"DelayScale", "0"}}); // every queue is news
     const double initial = mpcc.flow.WindowBytes();
-    double now[5] = {};
-    const auto at = [](Picos t, auto f) { Simulator::Schedule(Time(t), f); };
-    at(1000 * NS, [&] { mpcc.Ack(1000 * NS, 200'000); });
-    at(1200 * NS, [&] { mpcc.Ack(1200 * NS, 0); });
-    at(1499 * NS, [&] { now[0] = mpcc.flow.WindowBytes(); });
-    at(1501 * NS, [&] { now[1] = mpcc.flow.WindowBytes(); });
-    at(1699 * NS, [&] { now[2] = mpcc.flow.WindowBytes(); });
-    at(1701 * NS, [&] { now[3] = mpcc.flow.WindowBytes(); });
-    at(1900 * NS, [&] { mpcc.Ack(1900 * NS, 200'000); });
-    at(2000 * NS, [&] { control->OnFlowEnd(mpcc.flow, 2000 * NS); });
-    at(3000 * NS, [&] { now[4] = mpcc.flow.WindowBytes(); });
+    std::map<Picos, double> window;
+    for (const auto& [ns, queueBytes] : {std::pair{1000, 200'000U}, {1200, 0U}, {1900, 200'000U}})
+    {
+        At(ns * NS, [&, t = ns * NS, q = queueBytes] { mpcc.Ack(t, q); });
+    }
+    for (const Picos ns : {1499, 1501, 1699, 1701, 3000})
+    {
+        At(ns * NS, [&, ns] { window[ns] = mpcc.flow.WindowBytes(); });
+    }
+    At(2000 * NS, [&] { mpcc.control->OnFlowEnd(mpcc.flow, 2000 * NS); });
     Simulator::Run();
     Simulator::Destroy();
-    EXPECT_EQ(now[0], initial, "not yet");
-    EXPECT_LT(now[1], initial, "the first decision");
-    EXPECT_EQ(now[2], now[1], "the second not yet");
-    EXPECT_NE(now[3], now[1], "the second decision");
-    EXPECT_EQ(now[4], now[3], "none after the flow's end");
+    EXPECT_EQ(window[1499], initial, "not yet");
+    EXPECT_LT(window[1501], initial, "the first decision");
+    EXPECT_EQ(window[1699], window[1501], "the second not yet");
+    EXPECT_NE(window[1701], window[1501], "the second decision");
+    EXPECT_EQ(window[3000], window[1701], "none after the flow's end");
     EXPECT_EQ(mpcc.Decisions(), 3, "all were made");
 
     // On a network: the first change is that much later, and slow flows are woken by it.
@@ -149,41 +137,32 @@ TEST("a window takes effect when its computation is done, in order")
     {
         Scenario s = Incast(senders, 100'000, {{"ComputationTime", time}});
         s.recordWindows = true;
-        TestNetwork net(std::move(s));
-        net->Run();
-        Picos first = NEVER;
-        for (const WindowChange& change : net.Recorded().windows->Changes())
-        {
-            first = change.time > 0 ? std::min(first, change.time) : first;
-        }
-        return std::pair{first, net->Unfinished()};
+        Played net(std::move(s));
+        const auto& changes = net.Recorded().windows->Changes();
+        return std::ranges::find_if(changes, [](auto change) { return change.time > 0; })->time;
     };
-    const auto [prompt, left] = firstChange("0ns", 4);
-    const auto [late, leftLate] = firstChange("700ns", 4);
-    EXPECT_EQ(late - prompt, 700 * NS, "by the computation");
-    EXPECT_EQ(left + leftLate + firstChange("3us", 150).second, 0, "all done");
+    EXPECT_EQ(firstChange("700ns", 4) - firstChange("0ns", 4), 700 * NS, "by the computation");
+    firstChange("3us", 150);
 }
 
 /// A flow whose window opens between two ACKs does not wait for the next one.
 TEST("a window that takes effect lets a waiting flow send at once")
 {
-    Scenario s = Dumbbell(1, 100e9);
-    s.published = false;
-    s.controllers[0] = {"fixed-window", {{"Window", "10"}}}; // a packet every hundred round trips
-    AddFlow(s, 0, 1, 100'000);
+    Scenario s = Exact(1, {{0, 1, 100'000}});
+    SetWindow(s, 10); // a packet every hundred round trips
     uint64_t sent[2] = {};
-    TestNetwork net(std::move(s),
-                    [&](Flow& flow, const FlowEntry&)
-                    {
-                        const auto open = [&]
-                        {
-                            sent[0] = flow.SentBytes();
-                            flow.SetWindow(5000);
-                            flow.WindowAndRateWritten();
-                        };
-                        Simulator::Schedule(Time(20 * US), open);
-                        Simulator::Schedule(Time(21 * US), [&] { sent[1] = flow.SentBytes(); });
-                    });
+    const auto hook = [&](Flow& flow, const FlowEntry&)
+    {
+        const auto open = [&]
+        {
+            sent[0] = flow.SentBytes();
+            flow.SetWindow(5000);
+            flow.WindowAndRateWritten();
+        };
+        At(20 * US, open);
+        At(21 * US, [&] { sent[1] = flow.SentBytes(); });
+    };
+    TestNetwork net(std::move(s), hook);
     net->Run();
     EXPECT_EQ(sent[0], 1000, "it waits");
     EXPECT_EQ(sent[1], 6000, "five packets leave");
@@ -192,40 +171,32 @@ TEST("a window that takes effect lets a waiting flow send at once")
 /// The model knows of the computation: it is input delay, and pending windows are inputs (eq. 3.7).
 TEST("computation counts as input delay and pending windows as inputs (eq. 3.7)")
 {
-    Ptr<CongestionControl> control = MakeMpcc("ComputationTime", "3us");
-    control->SetAttribute("WeightQueue", StringValue("0.01")); // far from every bound
-    AckedFlow mpcc(control);
+    AckedFlow mpcc(
+        Attributes{{"ComputationTime", "3us"}, {"WeightQueue", "0.01"}}); // far from every bound
     MpccControl alone({.cost = {.weightQueue = 0.01}});
-    std::vector<double> expected;
     MpccInput input =
         MakeMpccInput(mpcc.flow, {.queueBytes = 50'000, .flows = 4, .rateBps = 100e9});
     input.stateInputDelayNs = 1080 + 3000;
     input.stateFeedbackDelayNs = 5160;
-    for (int i = 0; i < 4; ++i) // three before the first is in effect, and one after
-    {
-        expected.push_back(alone.Decide(input));
-        input.windowBytes = expected.back();
-    }
     std::vector<double> windows;
     for (const Picos at : {1000 * NS, 2000 * NS, 3000 * NS, 4500 * NS})
     {
-        Simulator::Schedule(Time(at), [&, at] { mpcc.Ack(at, 50'000); });
-        Simulator::Schedule(Time(at + 3000 * NS + 1),
-                            [&] { windows.push_back(mpcc.flow.WindowBytes()); });
+        At(at, [&, at] { mpcc.Ack(at, 50'000); });
+        At(at + 3000 * NS + 1, [&] { windows.push_back(mpcc.flow.WindowBytes()); });
     }
     Simulator::Run();
     Simulator::Destroy();
-    for (size_t i = 0; i < expected.size(); ++i)
+    for (size_t i = 0; i < 4; ++i) // three before the first is in effect, and one after
     {
-        EXPECT_EQ(windows[i], expected[i], "decision " << i);
+        input.windowBytes = alone.Decide(input);
+        EXPECT_EQ(windows[i], input.windowBytes, "decision " << i);
     }
-    EXPECT_LT(expected[0], 77'000, "no bound");
-    EXPECT_GT(expected[3], 2'000, "no bound");
+    EXPECT_LT(windows[0], 77'000, "no bound");
+    EXPECT_GT(windows[3], 2'000, "no bound");
 
     for (const char* time : {"1us", "6us"})
     {
-        TestNetwork net(Incast(4, 4'000'000, {{"ComputationTime", time}}));
-        net->Run();
+        Played net(Incast(4, 4'000'000, {{"ComputationTime", time}}));
         EXPECT_LT(net.PortTo(5, 6).Stats()->Percentile(0.5), 20 * 1080, time);
         const Picos ideal = IdealTime(4 * 4'000'000ULL / 1000 * 1080, 100e9, Rounding::Exact);
         EXPECT_LT(net->EndTime(), ideal + ideal / 20, "no capacity is lost");
@@ -236,23 +207,19 @@ TEST("computation counts as input delay and pending windows as inputs (eq. 3.7)"
 TEST("decisions are measured on request only, by flow and in all")
 {
     {
-        TestNetwork net(Incast(2, 100'000, {}));
-        net->Run();
-        EXPECT_EQ(net.Recorded().counters.Totals().count("decision_us_p50"), 0, "not by default");
+        Played net(Incast(2, 100'000, {}));
+        const auto& totals = net.Recorded().counters.Totals();
+        EXPECT_EQ(totals.count("decision_us_p50"), 0, "not by default");
         const std::vector<double>& solves = net.Recorded().counters.ByFlow().at("mpcc_decisions");
         EXPECT_EQ(solves.size(), 2, "a value per flow");
         EXPECT_EQ(solves[0], 100, "a decision per ACK");
-        EXPECT_EQ(solves[0] + solves[1],
-                  Counter(net.Recorded().counters.Totals(), "mpcc_decisions"),
-                  "which add up");
+        EXPECT_EQ(solves[0] + solves[1], totals.at("mpcc_decisions"), "which add up");
     }
-    TestNetwork net(Incast(2, 100'000, {{"MeasureTime", "true"}, {"ChargeMeasuredTime", "true"}}));
-    net->Run();
-    EXPECT_EQ(net->Unfinished(), 0, "all done");
-    const double median = Counter(net.Recorded().counters.Totals(), "decision_us_p50");
+    Played net(Incast(2, 100'000, {{"MeasureTime", "true"}, {"ChargeMeasuredTime", "true"}}));
+    const double median = net.Recorded().counters.Totals().at("decision_us_p50");
     EXPECT_GT(median, 0.01, "some time");
     EXPECT_LT(median, 1000.0, "not for ever");
-    EXPECT_LE(median, Counter(net.Recorded().counters.Totals(), "decision_us_p95"), "p95");
+    EXPECT_LE(median, net.Recorded().counters.Totals().at("decision_us_p95"), "p95");
     EXPECT_EQ(net.Recorded().counters.ByFlow().at("decision_us_p99").size(), 2, "by flow");
 }
 
@@ -297,44 +264,16 @@ TEST("base RTT and BDP_max follow eqs. 2.2 and 2.3")
 
 /**
  * Zheng 2024, Fig. 3.6 and sec. 3.4: three flows, two bottlenecks. Flow 0 passes both; flow 1 shares the link
- * from switch 1 to 2 with it, flow 2 the link from switch 3 to the receiver. Of the two queues a sender uses the longer
- * one as its state, so both return to zero "while preventing the under utilization".
+ * from switch 5 to 6 with it, flow 2 the link from switch 7 to the receiver, 4. Of the two queues a sender uses the
+ * longer one as its state, so both return to zero "while preventing the under utilization".
  */
 TEST("two bottlenecks: both queues go to zero and both links stay full (Fig. 3.6)")
 {
-    enum Node : uint32_t
-    {
-        SENDER_0,
-        SENDER_1,
-        SENDER_2,
-        RECEIVER_1,
-        RECEIVER,
-        SWITCH_1,
-        SWITCH_2,
-        SWITCH_3,
-    };
-
-    constexpr Picos DRAINED = 300 * US;
     constexpr uint64_t BYTES = 10'000'000;
-    Scenario s;
-    s.timeLimit = PS_PER_SECOND;
-    s.published = false;
-    s.isSwitch = {false, false, false, false, false, true, true, true};
-    for (const auto& [a, b] : std::vector<std::pair<uint32_t, uint32_t>>{{SENDER_0, SWITCH_1},
-                                                                         {SENDER_1, SWITCH_1},
-                                                                         {SWITCH_1, SWITCH_2},
-                                                                         {RECEIVER_1, SWITCH_2},
-                                                                         {SWITCH_2, SWITCH_3},
-                                                                         {SENDER_2, SWITCH_3},
-                                                                         {SWITCH_3, RECEIVER}})
-    {
-        s.links.push_back({a, b, 100e9, 1000 * NS});
-    }
-    s.controllers.push_back({"mpcc", {}});
+    Scenario s = NetworkOf(5, 3, {{0, 5}, {1, 5}, {5, 6}, {3, 6}, {6, 7}, {2, 7}, {7, 4}});
+    s.controllers[0].name = "mpcc";
     s.queueSeriesInterval = 1 * US;
-    AddFlow(s, SENDER_0, RECEIVER, BYTES);
-    AddFlow(s, SENDER_1, RECEIVER_1, BYTES);
-    AddFlow(s, SENDER_2, RECEIVER, BYTES);
+    AddFlows(s, {{0, 4, BYTES}, {1, 3, BYTES}, {2, 4, BYTES}});
     TestNetwork net(std::move(s));
     net->Run();
 
@@ -345,20 +284,16 @@ TEST("two bottlenecks: both queues go to zero and both links stay full (Fig. 3.6
     EXPECT_GT(rate(0) + rate(1), 0.97, "use of the first bottleneck");
     EXPECT_GT(rate(0) + rate(2), 0.97, "use of the second bottleneck");
     EXPECT_NEAR(rate(0), 0.5, 0.03, "the flow through both has its share");
-
-    for (const auto& [node, peer] :
-         std::vector<std::pair<uint32_t, uint32_t>>{{SWITCH_1, SWITCH_2}, {SWITCH_3, RECEIVER}})
+    for (const auto& [node, peer] : {std::pair{5U, 6U}, {7U, 4U}})
     {
-        const SwitchPort& port = net.PortTo(node, peer);
         const QueueSampler& sampled = *net.Recorded().queues;
-        const auto& lengths = sampled.Of(node, port.Index());
+        const auto& lengths = sampled.Of(node, net.PortTo(node, peer).Index());
         uint64_t peak = 0;
-        uint64_t later = 0;
-        for (size_t i = 0; i < lengths.size(); ++i)
+        uint64_t later = 0; // than 300 us
+        for (size_t i = 0; i < lengths.size() && sampled.Times()[i] < all.End(); ++i)
         {
-            const Picos at = sampled.Times()[i];
-            uint64_t& most = at < DRAINED ? peak : later;
-            most = at < all.End() ? std::max(most, lengths[i]) : most;
+            uint64_t& most = sampled.Times()[i] < 300 * US ? peak : later;
+            most = std::max(most, lengths[i]);
         }
         EXPECT_GT(peak, 20'000, "a bottleneck, node " << node);
         EXPECT_LT(later, 5 * 1080, "and then not, node " << node);

@@ -3,7 +3,6 @@
 #include "ns3_env/cpp/contract/fake-flow.h"
 #include "ns3_env/cpp/rdma/controllers/swift.h"
 #include "ns3_env/cpp/test/rdma/test-network.h"
-#include "ns3_env/cpp/test/suite.h"
 
 #include <cmath>
 
@@ -16,8 +15,6 @@ namespace
 SUITE("rdma-swift");
 
 constexpr double GBPS = 1e9;
-constexpr Picos NS = PS_PER_NS;
-constexpr Picos US = 1000 * NS;
 
 /// Kumar 2020, sec. 3.5, for two switches.
 TEST("swift: the target grows with hops and with small windows")
@@ -98,23 +95,21 @@ TEST("swift: adds below the target, cuts above it once per round trip")
 TEST("swift: windows below one packet hold an incast at the target delay")
 {
     constexpr uint32_t FLOWS = 32;
-    constexpr Picos LATE = 15'000 * US;
     Scenario s = Dumbbell(FLOWS, 1 * GBPS);
     s.controllers[0].name = "swift";
     AddIncast(s, FLOWS, 100'000); // 27 ms together
     TestNetwork net(std::move(s));
     double queue = 0;
     double window = 0;
-    Simulator::Schedule(
-        Time(LATE),
-        [&]()
+    const auto look = [&]
+    {
+        queue = static_cast<double>(net.PortTo(FLOWS + 1, FLOWS + 2).QueueBytes());
+        for (const Flow* flow : net->LiveFlows())
         {
-            queue = static_cast<double>(net.PortTo(FLOWS + 1, FLOWS + 2).QueueBytes());
-            for (const Flow* flow : net->LiveFlows())
-            {
-                window += dynamic_cast<const Swift&>(flow->Controller()).WindowPackets() / FLOWS;
-            }
-        });
+            window += dynamic_cast<const Swift&>(flow->Controller()).WindowPackets() / FLOWS;
+        }
+    };
+    At(15 * MS, look);
     net->Run();
     ASSERT_EQ(net->Unfinished(), 0, "every flow ends");
     ASSERT_EQ(net->Context().droppedPackets, 0, "lossless");

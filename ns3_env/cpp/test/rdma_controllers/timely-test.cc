@@ -14,23 +14,39 @@ namespace
 
 SUITE("rdma-timely");
 
-constexpr double GBPS = 1e9;
-constexpr Picos US = 1000 * PS_PER_NS;
-
-/// A round trip at a time, RTT in microseconds.
-TEST("timely: the factor of each region of the RTT")
+/// A flow that hears of a round trip at a time.
+struct Heard
 {
-    PathFacts facts = DumbbellFacts(1056);
-    FakeFlow flow{facts};
-    Ptr<CongestionControl> controller = ObjectFactory("rdma::timely").Create<CongestionControl>();
-    const auto window = [&](double rttUs, double expectedGbps, const std::string& why)
+    explicit Heard(const std::string& attribute = "RateWindow", bool value = false)
+    {
+        controller->SetAttribute(attribute, BooleanValue(value));
+        controller->OnFlowStart(flow);
+    }
+
+    void Window(double rttUs)
     {
         flow.Sent(flow.SentBytes() + 2000);
         flow.Acked(flow.SentBytes() - 1000); // past the end of the last window
-        controller->OnAck(flow, {.rtt = static_cast<Picos>(rttUs * US)});
-        ASSERT_NEAR(flow.RateBps() / GBPS, expectedGbps, 2e-9, why);
-    };
+        controller->OnAck(flow, {.rtt = static_cast<Picos>(rttUs * 1000 * PS_PER_NS)});
+    }
+    void Is(double gbps, const std::string& why) const
+    {
+        ASSERT_NEAR(flow.RateBps() / 1e9, gbps, 2e-9, why);
+    }
 
+    const PathFacts facts = DumbbellFacts(1056);
+    FakeFlow flow{facts};
+    Ptr<CongestionControl> controller = ObjectFactory("rdma::timely").Create<CongestionControl>();
+};
+
+TEST("timely: the factor of each region of the RTT")
+{
+    Heard heard;
+    const auto window = [&](double rttUs, double gbps, const std::string& why)
+    {
+        heard.Window(rttUs);
+        heard.Is(gbps, why);
+    };
     window(100, 100, "the first window has no gradient");
     // difference 0.875 * 20 us over 20 us: gradient 0.875
     window(120, 100 * 0.3, "1 - 0.8 * 0.875");
@@ -49,45 +65,26 @@ TEST("timely: the factor of each region of the RTT")
 TEST("timely: below 50 us each increase is one step where HyperBelowLow is off (Mittal 2015, "
      "Algorithm 1)")
 {
-    PathFacts facts = DumbbellFacts(1056);
-    FakeFlow flow{facts};
-    ObjectFactory factory("rdma::timely");
-    factory.Set("HyperBelowLow", BooleanValue(false));
-    Ptr<CongestionControl> controller = factory.Create<CongestionControl>();
-    const auto window = [&](double rttUs)
-    {
-        flow.Sent(flow.SentBytes() + 2000);
-        flow.Acked(flow.SentBytes() - 1000);
-        controller->OnAck(flow, {.rtt = static_cast<Picos>(rttUs * US)});
-    };
+    Heard heard("HyperBelowLow");
     for (const double rttUs : {100, 120, 115, 110, 105, 100, 95, 90}) // 30 Gb/s, then six increases
     {
-        window(rttUs);
+        heard.Window(rttUs);
     }
-    ASSERT_NEAR(flow.RateBps() / GBPS, 31.0, 2e-9, "five steps of 100 Mb/s and one of 500");
+    heard.Is(31.0, "five steps of 100 Mb/s and one of 500");
     for (int i = 0; i < 10; ++i)
     {
-        window(40);
+        heard.Window(40);
     }
-    ASSERT_NEAR(flow.RateBps() / GBPS, 32.0, 2e-9, "ten steps of 100 Mb/s");
+    heard.Is(32.0, "ten steps of 100 Mb/s");
 }
 
 TEST("timely: a window follows the rate where RateWindow asks for it")
 {
-    PathFacts facts = DumbbellFacts(1056);
-    FakeFlow flow{facts};
-    ObjectFactory factory("rdma::timely");
-    factory.Set("RateWindow", BooleanValue(true));
-    Ptr<CongestionControl> controller = factory.Create<CongestionControl>();
-    controller->OnFlowStart(flow);
-    ASSERT_EQ(flow.WindowBytes(), 78000, "a BDP at line rate");
-    for (double rttUs : {100.0, 120.0}) // the second leaves 1 - 0.8 * 0.875 of the rate
-    {
-        flow.Sent(flow.SentBytes() + 2000);
-        flow.Acked(flow.SentBytes() - 1000);
-        controller->OnAck(flow, {.rtt = static_cast<Picos>(rttUs * US)});
-    }
-    ASSERT_NEAR(flow.WindowBytes(), 23400, 1.0, "three tenths of it, in whole bytes");
+    Heard heard("RateWindow", true);
+    ASSERT_EQ(heard.flow.WindowBytes(), 78000, "a BDP at line rate");
+    heard.Window(100);
+    heard.Window(120); // leaves 1 - 0.8 * 0.875 of the rate
+    ASSERT_NEAR(heard.flow.WindowBytes(), 23400, 1.0, "three tenths of it, in whole bytes");
 }
 
 } // namespace

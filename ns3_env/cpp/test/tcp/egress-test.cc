@@ -3,10 +3,8 @@
 #include "episodes.h"
 
 #include "ns3_env/cpp/tcp/network/udp-streams.h"
-#include "ns3_env/cpp/test/suite.h"
 
 #include <map>
-#include <utility>
 
 namespace ns3::env::tcp::test
 {
@@ -23,75 +21,53 @@ constexpr double FAST = 10e9;
 const Picos EACH = IdealTime(FRAME, FAST, Rounding::Exact);
 
 /// Host 0 sends some datagrams, each as the one before has left, to host 1; the link between the switches, 2 and 3, is
-/// ten times as slow.
-Scenario
-Burst(uint32_t datagrams)
+/// ten times as slow. \returns the state at `end`
+std::unique_ptr<TestEpisode>
+After(uint32_t datagrams,
+      Picos end,
+      const TcpSettings& settings = {},
+      std::optional<TimeSpan> measurement = {},
+      bool recordQueues = true)
 {
-    Scenario s = SlowMiddle(1, FAST, FAST / 10, PS_PER_US);
+    Scenario s = SlowMiddle(1, FAST, FAST / 10, US);
     s.payloadBytes = PAYLOAD;
-    s.streams.push_back({{0, 0, 1, ENDLESS_BYTES, 0}, FAST, datagrams * EACH});
-    return s;
+    s.measurement = measurement;
+    s.recordQueues = recordQueues;
+    AddStream(s, 0, 1, FAST, 0, datagrams * EACH);
+    auto episode = std::make_unique<TestEpisode>(s, settings, ControllerSpec{"cubic", {}});
+    UdpStreams streams(s, episode->Net());
+    streams.Schedule();
+    episode->RunUntil(end);
+    episode->Net().FinishQueues(end);
+    return episode;
 }
-
-/// State at `end` of a scenario without flows.
-class After
-{
-  public:
-    After(const Scenario& scenario, const TcpSettings& settings, Picos end)
-        : m_scenario(scenario),
-          m_episode(m_scenario, settings, {"cubic", {}})
-    {
-        UdpStreams streams(m_scenario, m_episode.Net());
-        streams.Schedule();
-        m_episode.RunUntil(end);
-        m_episode.Net().FinishQueues(end);
-    }
-
-    const Fabric& Net() { return m_episode.Net(); }
-
-  private:
-    Scenario m_scenario;
-    TestEpisode m_episode;
-};
 
 TEST("a burst waits as long as arithmetic says, from when it is counted")
 {
     constexpr uint32_t DATAGRAMS = 10;
-    constexpr Picos END = PS_PER_MS;
-    Scenario s = Burst(DATAGRAMS);
-    {
-        After after(s, {}, END);
-        const Port& slow = *after.Net().EgressTo(2, 3).egress;
-        ASSERT_NE(slow.Stats(), nullptr, "kept at a switch");
-        // Datagram k waits for 10 k times EACH minus the k times EACH by which it arrived later.
-        constexpr double WAITS = 9 * (DATAGRAMS - 1) * DATAGRAMS / 2.0;
-        const double mean = PACKET * WAITS * static_cast<double>(EACH) / END;
-        EXPECT_NEAR(slow.Stats()->Mean(), mean, 1e-9 * mean, "mean");
-        EXPECT_EQ(slow.Stats()->Max(), (DATAGRAMS - 1) * PACKET, "maximum");
-        EXPECT_EQ(slow.Stats()->Percentile(0.5), 0, "most of the time");
-        EXPECT_EQ(slow.TxBytes(), DATAGRAMS * FRAME, "the link's header included");
-        EXPECT_EQ(slow.TxPackets(), DATAGRAMS, "packets");
-        EXPECT_EQ(slow.WaitingBytes(), 0, "now");
-        const Port& behind = *after.Net().EgressTo(3, 1).egress;
-        EXPECT_EQ(behind.Stats()->Max(), 0, "none waits behind a slower link");
-        EXPECT_EQ(after.Net().EgressTo(0, 2).egress->Stats(), nullptr, "no switch");
-    }
-    {
-        After after(s, {}, PS_PER_US + 5 * EACH + EACH / 2); // five have arrived
-        EXPECT_EQ(after.Net().EgressTo(2, 3).egress->WaitingBytes(),
-                  4 * PACKET,
-                  "one is on its way to the link");
-    }
-    s.measurement = {END / 2, END};
-    {
-        After after(s, {}, END);
-        EXPECT_EQ(after.Net().EgressTo(2, 3).egress->Stats()->Mean(), 0, "later");
-    }
-    s.recordQueues = false;
-    {
-        After after(s, {}, END);
-        EXPECT_EQ(after.Net().EgressTo(2, 3).egress->Stats(), nullptr, "unasked");
-    }
+    constexpr Picos END = MS;
+    auto after = After(DATAGRAMS, END);
+    const Port& slow = after->PortTo(2, 3);
+    ASSERT_NE(slow.Stats(), nullptr, "kept at a switch");
+    // Datagram k waits for 10 k times EACH minus the k times EACH by which it arrived later.
+    constexpr double WAITS = 9 * (DATAGRAMS - 1) * DATAGRAMS / 2.0;
+    const double mean = PACKET * WAITS * static_cast<double>(EACH) / END;
+    EXPECT_NEAR(slow.Stats()->Mean(), mean, 1e-9 * mean, "mean");
+    EXPECT_EQ(Row(slow.Stats()->Max(), slow.Stats()->Percentile(0.5), slow.WaitingBytes()),
+              Row((DATAGRAMS - 1) * PACKET, 0, 0),
+              "maximum, most of the time, now");
+    EXPECT_EQ(slow.TxBytes(), DATAGRAMS * FRAME, "the link's header included");
+    EXPECT_EQ(slow.TxPackets(), DATAGRAMS, "packets");
+    EXPECT_EQ(after->PortTo(3, 1).Stats()->Max(), 0, "none waits behind a slower link");
+    EXPECT_EQ(after->PortTo(0, 2).Stats(), nullptr, "no switch");
+    after.reset();
+    after = After(DATAGRAMS, US + 5 * EACH + EACH / 2); // five have arrived
+    EXPECT_EQ(after->PortTo(2, 3).WaitingBytes(), 4 * PACKET, "one is on its way to the link");
+    after.reset();
+    after = After(DATAGRAMS, END, {}, TimeSpan{END / 2, END});
+    EXPECT_EQ(after->PortTo(2, 3).Stats()->Mean(), 0, "later");
+    after.reset();
+    EXPECT_EQ(After(DATAGRAMS, END, {}, {}, false)->PortTo(2, 3).Stats(), nullptr, "unasked");
 }
 
 TEST("what finds no room is lost at its egress, and no byte elsewhere")
@@ -99,22 +75,18 @@ TEST("what finds no room is lost at its egress, and no byte elsewhere")
     constexpr uint32_t LIMIT = 5;
     constexpr uint32_t DATAGRAMS = 9; // the last has arrived as the first leaves
     TcpSettings settings;
-    settings.queue.limit = {LIMIT, QueueLength::Unit::Packets};
-    After after(Burst(DATAGRAMS), settings, PS_PER_MS);
-    const auto records = after.Net().LossRecords();
+    settings.queue.limit = Packets(LIMIT);
+    const auto after = After(DATAGRAMS, MS, settings);
+    const auto records = after->Net().LossRecords();
     ASSERT_EQ(records.size(), 1, "one egress, one cause");
     const LossRecord& record = records.front();
-    EXPECT_EQ(record.node, 2, "the first switch");
-    EXPECT_EQ(record.port, 1, "its second link");
-    EXPECT_EQ(record.peer, 3, "to the other one");
+    EXPECT_EQ(Row(record.node, record.port, record.peer), Row(2, 1, 3), "from switch to switch");
     EXPECT(record.cause == LossCause::BufferFull, "no room");
     const uint32_t lost = DATAGRAMS - LIMIT - 2; // one in transmission, one in the device
     EXPECT_EQ(record.lost.packets, lost, "packets");
     EXPECT_EQ(record.lost.payloadBytes, lost * PAYLOAD, "payload");
-    EXPECT_EQ(after.Net().DroppedPayload(), lost * PAYLOAD, "in all");
-    EXPECT_EQ(after.Net().EgressTo(2, 3).egress->Stats()->Max(),
-              (LIMIT + 1) * PACKET,
-              "a full queue and the device's packet");
+    EXPECT_EQ(after->Net().DroppedPayload(), lost * PAYLOAD, "in all");
+    EXPECT_EQ(after->PortTo(2, 3).Stats()->Max(), (LIMIT + 1) * PACKET, "and the device's packet");
 }
 
 /// Packets that links lost, by sender and receiver.
@@ -137,10 +109,7 @@ TEST("what a link loses is charged to the egress before it")
     {
         AddFlow(s, host, (host + 7) % 16, 200'000);
     }
-    TcpSettings settings;
-    settings.delayedAckTimeout = 200 * PS_PER_US;
-    settings.minRto = 2 * PS_PER_MS;
-    TestEpisode episode(s, settings, {"cubic", {}});
+    TestEpisode episode(s, ShortTimeouts(2 * MS), {"cubic", {}});
     SeenLosses seen;
     for (const Egress& egress : episode.Net().Egresses())
     {

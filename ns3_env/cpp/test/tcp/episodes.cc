@@ -15,6 +15,23 @@ namespace
 constexpr uint16_t FIRST_SOURCE_PORT = 10000;
 }
 
+TcpSettings
+ShortTimeouts(Picos minRto, Picos delayedAck)
+{
+    TcpSettings settings;
+    settings.delayedAckTimeout = delayedAck;
+    settings.minRto = minRto;
+    return settings;
+}
+
+TcpSettings
+AckEach()
+{
+    TcpSettings settings;
+    settings.segmentsPerAck = 1;
+    return settings;
+}
+
 TestEpisode::TestEpisode(Scenario scenario,
                          const TcpSettings& settings,
                          const ControllerSpec& controller)
@@ -25,7 +42,10 @@ TestEpisode::TestEpisode(Scenario scenario,
     for (const FlowEntry& entry : m_scenario.flows)
     {
         const auto port = static_cast<uint16_t>(FIRST_SOURCE_PORT + entry.flow.id);
-        m_flows.push_back(m_fabric->Connect(entry.flow, port, controller));
+        m_flows.push_back(m_fabric->Connect(
+            entry.flow,
+            port,
+            entry.controller == 0 ? controller : m_scenario.controllers[entry.controller]));
         m_unfinished += entry.flow.IsEndless() ? 0 : 1;
         m_flows.back()->SetFinishedCallback(
             [this](env::Flow&)
@@ -60,6 +80,29 @@ TestEpisode::RunUntil(Picos time)
         Simulator::Schedule(TimeStep(static_cast<uint64_t>(time - now)), [] { Simulator::Stop(); });
     Simulator::Run();
     Simulator::Cancel(end);
+}
+
+uint64_t
+TestEpisode::ReceivedBytes() const
+{
+    uint64_t bytes = 0;
+    for (const auto& flow : m_flows)
+    {
+        bytes += flow->ReceivedBytes();
+    }
+    return bytes;
+}
+
+double
+TestEpisode::GoodputShare(Picos begin, Picos end, double rateBps, uint64_t segmentBytes)
+{
+    RunUntil(begin);
+    const uint64_t before = ReceivedBytes();
+    RunUntil(end);
+    const auto frames =
+        static_cast<double>(ReceivedBytes() - before) / static_cast<double>(segmentBytes);
+    const double seconds = static_cast<double>(end - begin) / PS_PER_SECOND;
+    return frames * static_cast<double>(FrameBytes(segmentBytes)) * 8 / seconds / rateBps;
 }
 
 uint64_t

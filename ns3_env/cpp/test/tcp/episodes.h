@@ -17,14 +17,22 @@
 namespace ns3::env::tcp::test
 {
 
-using env::test::AddFlow;
-using env::test::AddIncast;
-using env::test::Case;
-using env::test::Dumbbell;
-using env::test::FatTree16;
+using namespace env::test; // NOLINT(google-build-using-namespace)
 
-inline constexpr Picos PS_PER_US = 1000 * PS_PER_NS;
-inline constexpr Picos PS_PER_MS = 1000 * PS_PER_US;
+/// Laws that run on every host.
+inline constexpr const char* LAWS[] = {"newreno", "cubic", "dctcp", "bbr"};
+
+/// A queue of so many packets.
+inline QueueLength
+Packets(double count)
+{
+    return {count, QueueLength::Unit::Packets};
+}
+
+/// A delayed ACK's and the least retransmission timeout, for short runs.
+TcpSettings ShortTimeouts(Picos minRto = MS, Picos delayedAck = 200 * US);
+/// An ACK for each segment.
+TcpSettings AckEach();
 
 /// Bytes of a segment with `payload` on a link, timestamps left out.
 constexpr uint64_t
@@ -33,7 +41,8 @@ FrameBytes(uint64_t payload)
     return payload + 20 + 20 + 2;
 }
 
-/// One network and the scenario's flows on it, all under one controller.
+/// One network and the scenario's flows on it, under one controller or, from the second of the scenario's
+/// controllers on, under that.
 class TestEpisode
 {
   public:
@@ -51,6 +60,13 @@ class TestEpisode
     Fabric& Net() { return *m_fabric; }
     TcpFlow& Flow(size_t i) { return *m_flows[i]; }
     size_t Flows() const { return m_flows.size(); }
+    const Port& PortTo(uint32_t node, uint32_t peer)
+    {
+        return *m_fabric->EgressTo(node, peer).egress;
+    }
+    uint64_t ReceivedBytes() const;
+    /// Payload in bit/s that all flows receive from one time to another, as a share of a link at `rateBps`.
+    double GoodputShare(Picos begin, Picos end, double rateBps, uint64_t segmentBytes = 1448);
     uint64_t SentPayload() const;
 
   private:

@@ -23,6 +23,8 @@ namespace
 
 SUITE("tcp-scoreboard");
 
+using env::test::Row;
+
 constexpr uint32_t SEGMENT = 1000;
 constexpr uint32_t WINDOW = 1 << 20;
 
@@ -105,17 +107,21 @@ class BothSenders
 
     void Compare(SequenceNumber32 some) const
     {
-        EXPECT_EQ(m_own.Head(), m_buffer->HeadSequence(), "the head");
-        EXPECT_EQ(m_own.Tail(), m_buffer->TailSequence(), "the tail");
-        EXPECT_EQ(m_own.Size(), m_buffer->Size(), "bytes");
-        EXPECT_EQ(m_own.Lost(), m_buffer->GetLost(), "lost");
-        EXPECT_EQ(m_own.SentAgain(), m_buffer->GetRetransmitsCount(), "sent again");
-        EXPECT_EQ(m_own.InFlight(), m_buffer->BytesInFlight(), "in flight");
-        EXPECT_EQ(m_own.IsHeadSentAgain(), m_buffer->IsHeadRetransmitted(), "the head again");
-        EXPECT_EQ(m_own.IsLost(some), m_buffer->IsLost(some), "whether a byte is lost");
-        EXPECT_EQ(m_own.IsSentAgainUpTo(some),
-                  m_buffer->IsRetransmittedDataAcked(some),
-                  "whether what ends there was sent again");
+        EXPECT_EQ(Row(m_own.Head().GetValue(), m_own.Tail().GetValue(), m_own.Size()),
+                  Row(m_buffer->HeadSequence().GetValue(),
+                      m_buffer->TailSequence().GetValue(),
+                      m_buffer->Size()),
+                  "the head, the tail, bytes");
+        EXPECT_EQ(
+            Row(m_own.Lost(), m_own.SentAgain(), m_own.InFlight()),
+            Row(m_buffer->GetLost(), m_buffer->GetRetransmitsCount(), m_buffer->BytesInFlight()),
+            "lost, sent again, in flight");
+        EXPECT_EQ(
+            Row(m_own.IsHeadSentAgain(), m_own.IsLost(some), m_own.IsSentAgainUpTo(some)),
+            Row(m_buffer->IsHeadRetransmitted(),
+                m_buffer->IsLost(some),
+                m_buffer->IsRetransmittedDataAcked(some)),
+            "whether the head was sent again, a byte is lost, what ends there was sent again");
     }
 
     const Scoreboard& Own() const { return m_own; }

@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests of UDP streams: their rate, start and stop, paths, and the fate of each byte.
+// Tests of UDP streams, beside flows: their rate, start and stop, paths, and the fate of each byte.
 #include "episodes.h"
 
 #include "ns3/simulator.h"
 #include "ns3_env/cpp/events/now.h"
 #include "ns3_env/cpp/tcp/network/udp-streams.h"
-#include "ns3_env/cpp/test/suite.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <optional>
 #include <set>
-#include <string>
-#include <vector>
 
 namespace ns3::env::tcp::test
 {
@@ -26,23 +22,16 @@ SUITE("tcp-streams");
 constexpr uint32_t PAYLOAD = 1448;
 constexpr uint32_t WIRE = PAYLOAD + 8 + 20 + 2;
 
-void
-AddStream(Scenario& s, uint32_t from, uint32_t to, double rateBps, Picos start, Picos stop)
-{
-    const auto id = static_cast<uint32_t>(s.flows.size() + s.streams.size());
-    s.payloadBytes = PAYLOAD;
-    s.streams.push_back({{id, from, to, ENDLESS_BYTES, start}, rateBps, stop});
-}
-
 /// Flows and streams on one network.
 class Mixed
 {
   public:
-    Mixed(const Scenario& scenario, const TcpSettings& settings)
-        : m_scenario(scenario),
-          m_episode(m_scenario, settings, {"cubic", {}}),
-          m_streams(std::in_place, m_scenario, m_episode.Net())
+    Mixed(Scenario scenario, const TcpSettings& settings)
+        : m_scenario(std::move(scenario)),
+          m_episode(m_scenario, settings, {"cubic", {}})
     {
+        m_scenario.payloadBytes = PAYLOAD;
+        m_streams.emplace(m_scenario, m_episode.Net());
         m_streams->Schedule();
     }
 
@@ -68,33 +57,30 @@ struct DepartureTimes final : PortObserver
     std::vector<Picos> times;
 };
 
-/// Departure times of datagrams at the host `node`.
+/// Departure times of the datagrams of a stream over a dumbbell, at its host.
 std::vector<Picos>
-Departures(const Scenario& s, uint32_t node, const TcpSettings& settings = {})
+Departures(double linkBps,
+           double rateBps,
+           Picos start,
+           Picos stop,
+           const TcpSettings& settings = {})
 {
+    Scenario s = Dumbbell(1, linkBps);
+    AddStream(s, 0, 1, rateBps, start, stop);
     DepartureTimes departures;
     Mixed mixed(s, settings);
-    for (const Egress& egress : mixed.Net().Egresses())
-    {
-        if (egress.node == node)
-        {
-            egress.egress->Add(departures);
-        }
-    }
-    mixed.Flows().RunUntil(s.timeLimit);
+    mixed.Net().EgressTo(0, 2).egress->Add(departures);
+    mixed.Flows().RunUntil(2 * stop);
     return departures.times;
 }
 
 TEST("datagrams leave evenly, at their rate on the wire, from start to stop")
 {
     constexpr double RATE = 0.7e9; // no whole picoseconds between two
-    constexpr Picos START = 3 * PS_PER_US + 1;
-    constexpr Picos STOP = 20 * PS_PER_MS;
+    constexpr Picos START = 3 * US + 1;
+    constexpr Picos STOP = 20 * MS;
     const double gap = WIRE * 8.0 * PS_PER_SECOND / RATE;
-    Scenario s = Dumbbell(1, 10e9);
-    s.timeLimit = 21 * PS_PER_MS;
-    AddStream(s, 0, 1, RATE, START, STOP);
-    const std::vector<Picos> times = Departures(s, 0);
+    const std::vector<Picos> times = Departures(10e9, RATE, START, STOP);
     const auto expected = static_cast<size_t>(std::ceil(static_cast<double>(STOP - START) / gap));
     ASSERT_EQ(times.size(), expected, "as many as the rate gives");
     for (size_t i = 0; i < times.size(); ++i)
@@ -109,13 +95,10 @@ TEST("datagrams leave evenly, at their rate on the wire, from start to stop")
 
 TEST("a stream beyond its host's link has the whole of it, and no endless queue")
 {
-    Scenario s = Dumbbell(1, 1e9);
-    constexpr Picos STOP = 10 * PS_PER_MS;
-    s.timeLimit = 20 * PS_PER_MS;
-    AddStream(s, 0, 1, 3e9, 0, STOP);
+    constexpr Picos STOP = 10 * MS;
     TcpSettings settings;
     settings.socketBufferBytes = 64 * PAYLOAD;
-    const std::vector<Picos> times = Departures(s, 0, settings);
+    const std::vector<Picos> times = Departures(1e9, 3e9, 0, STOP, settings);
     const Picos each = IdealTime(WIRE, 1e9, Rounding::Exact);
     for (size_t i = 0; i < times.size(); ++i)
     {
@@ -125,69 +108,76 @@ TEST("a stream beyond its host's link has the whole of it, and no endless queue"
     EXPECT_LT(times.back(), STOP + 66 * each, "and that is a buffer's");
 }
 
-TEST("of each stream, what was sent was received or lost, or is on the way")
+TEST("what flows and streams sent was received or lost, or is on the way")
 {
     constexpr uint32_t SENDERS = 3;
-    std::array<uint64_t, 3> mostOnTheWay{};
-    Scenario s = SlowMiddle(SENDERS, 10e9, 1e9, 5 * PS_PER_US);
+    constexpr uint64_t BYTES = 500'000;
+    constexpr Picos STOP = 40 * MS;
+    Scenario s = SlowMiddle(SENDERS, 10e9, 1e9, 5 * US);
     s.lossProbability = 1e-3;
-    AddIncast(s, SENDERS, 500'000);
-    constexpr Picos STOP = 40 * PS_PER_MS;
+    AddIncast(s, SENDERS, BYTES);
     AddStream(s, 0, SENDERS, 0.4e9, 0, STOP);
-    AddStream(s, 1, SENDERS, 0.5e9, 2 * PS_PER_MS, STOP);
-    AddStream(s, 1, 2, 2e9, 2 * PS_PER_MS, STOP); // past the slow link
-    TcpSettings settings;
-    settings.delayedAckTimeout = 200 * PS_PER_US;
-    settings.minRto = 2 * PS_PER_MS;
-    settings.queue.limit = {20, QueueLength::Unit::Packets};
+    AddStream(s, 1, SENDERS, 0.5e9, 2 * MS, STOP);
+    AddStream(s, 1, 2, 2e9, 2 * MS, STOP); // past the slow link
+    TcpSettings settings = ShortTimeouts(2 * MS);
+    settings.queue.limit = Packets(20);
     Mixed mixed(s, settings);
+    TestEpisode& flows = mixed.Flows();
     const OnTheWay way(mixed.Net());
-    for (Picos time = PS_PER_MS; time <= 30 * PS_PER_MS; time += PS_PER_MS)
+    std::array<uint64_t, 3> mostOnTheWay{};
+    const auto check = [&](Picos time)
     {
-        mixed.Flows().RunUntil(time);
-        for (size_t i = 0; i < s.streams.size(); ++i)
+        flows.RunUntil(time);
+        for (size_t i = 0; i < 3; ++i)
         {
             const StreamCounts counts = mixed.Streams().Of(i);
             const auto onTheWay = static_cast<uint64_t>(way.BytesOf(mixed.Streams().Tuple(i)));
-            EXPECT_EQ(counts.sent,
-                      counts.received + counts.lost + onTheWay,
-                      "stream " << i << " at " << time << " ps");
+            const uint64_t known = counts.received + counts.lost + onTheWay;
+            EXPECT_EQ(counts.sent, known, "stream " << i << " at " << time << " ps");
             mostOnTheWay[i] = std::max(mostOnTheWay[i], onTheWay);
         }
+        EXPECT_EQ(flows.SentPayload() + mixed.Streams().TransmittedPayload(),
+                  mixed.Net().DeliveredPayload() + mixed.Net().DroppedPayload() + way.Bytes(),
+                  "flows and streams together, at " << time << " ps");
+    };
+    for (Picos time = MS; time <= 30 * MS; time += MS)
+    {
+        check(time);
     }
-    mixed.Flows().RunUntil(STOP + 300 * PS_PER_MS);
-    for (size_t i = 0; i < s.streams.size(); ++i)
+    check(STOP + 2000 * MS);
+    EXPECT_EQ(way.Bytes(), 0, "nothing is on the way in the end");
+    for (size_t i = 0; i < 3; ++i)
     {
         const StreamCounts counts = mixed.Streams().Of(i);
-        EXPECT_EQ(counts.sent, counts.received + counts.lost, "stream " << i);
         EXPECT_GT(counts.lost, 0, "some of stream " << i);
         EXPECT_GT(mostOnTheWay[i], PAYLOAD, "stream " << i);
         const StreamEntry& entry = s.streams[i];
         const double seconds = static_cast<double>(entry.stop - entry.flow.start) / PS_PER_SECOND;
-        EXPECT_NEAR(static_cast<double>(counts.sent),
-                    entry.rateBps * seconds / 8 * PAYLOAD / WIRE,
-                    PAYLOAD,
-                    "all that stream " << i << " had to send");
+        const double all = entry.rateBps * seconds / 8 * PAYLOAD / WIRE;
+        EXPECT_NEAR(counts.sent, all, PAYLOAD, "all that stream " << i << " had to send");
     }
-    EXPECT_LT(mixed.Streams().Of(2).lost * 50,
-              mixed.Streams().Of(2).sent,
-              "the links' losses alone");
-    EXPECT_EQ(mixed.Net().DeliveredPayload() + mixed.Net().DroppedPayload(),
-              mixed.Flows().SentPayload() + mixed.Streams().TransmittedPayload(),
-              "flows and streams together");
+    const StreamCounts past = mixed.Streams().Of(2);
+    EXPECT_LT(past.lost * 50, past.sent, "the links' losses alone");
+    uint64_t sent = 0;
+    for (size_t i = 0; i < SENDERS; ++i)
+    {
+        EXPECT(flows.Flow(i).IsFinished(), "flow " << i);
+        EXPECT_EQ(flows.Flow(i).ReceivedBytes(), BYTES, "flow " << i);
+        sent += BYTES + flows.Flow(i).RetransmittedBytes();
+    }
+    EXPECT_EQ(flows.SentPayload(), sent, "of flows: first and again");
 }
 
 TEST("streams of a host have ports of their own, and spread over equal paths")
 {
     Scenario s = FatTree16();
-    s.timeLimit = PS_PER_MS;
     for (uint32_t i = 0; i < 12; ++i)
     {
-        AddStream(s, 0, 15 - i % 2, 1e9, 0, 50 * PS_PER_US);
+        AddStream(s, 0, 15 - i % 2, 1e9, 0, 50 * US);
     }
     const Routing routing(s);
     Mixed mixed(s, {});
-    mixed.Flows().RunUntil(s.timeLimit);
+    mixed.Flows().RunUntil(MS);
     std::set<uint16_t> ports;
     std::set<uint32_t> second;
     for (size_t i = 0; i < s.streams.size(); ++i)
@@ -198,13 +188,12 @@ TEST("streams of a host have ports of their own, and spread over equal paths")
         EXPECT_EQ(counts.sent, counts.received, "stream " << i);
         EXPECT_EQ(tuple.destinationPort, 9, "discard");
         ports.insert(tuple.sourcePort);
-        for (const auto& [node, link] : routing.Path(0, s.streams[i].flow.destination, tuple))
+        const Hops path = routing.Path(0, s.streams[i].flow.destination, tuple);
+        for (const auto& [node, link] : path)
         {
-            EXPECT_GT(mixed.Net().EgressTo(node, link->node).egress->TxPackets(),
-                      0,
-                      "stream " << i << " at " << node);
+            EXPECT_GT(mixed.Flows().PortTo(node, link->node).TxPackets(), 0, "stream " << i);
         }
-        second.insert(routing.Path(0, s.streams[i].flow.destination, tuple)[1].second->node);
+        second.insert(path[1].second->node);
     }
     EXPECT_EQ(ports.size(), s.streams.size(), "a port each");
     EXPECT_GT(second.size(), 1, "more than one way up");
@@ -213,19 +202,18 @@ TEST("streams of a host have ports of their own, and spread over equal paths")
 TEST("a datagram that fits in no packet is refused")
 {
     Scenario s = Dumbbell(1, 10e9);
-    AddStream(s, 0, 1, 1e9, 0, NEVER);
+    s.payloadBytes = PAYLOAD;
+    AddStream(s, 0, 1, 1e9);
     TcpSettings settings;
     settings.segmentBytes = 1000;
-    std::string what;
     {
         Fabric fabric(s, settings);
-        what = env::test::Refusal([&] { UdpStreams(s, fabric); });
+        EXPECT_EQ(Refusal([&] { UdpStreams(s, fabric); }),
+                  "'streams': a stream's datagrams of 1448 payload bytes fit in no packet: "
+                  "at most 1052",
+                  "what is wrong");
     }
     Simulator::Destroy();
-    EXPECT_EQ(what,
-              "'streams': a stream's datagrams of 1448 payload bytes fit in no packet: "
-              "at most 1052",
-              "what is wrong");
 }
 
 } // namespace

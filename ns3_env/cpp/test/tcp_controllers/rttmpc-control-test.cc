@@ -59,26 +59,22 @@ TEST("eq. 3: 37 % of the distance is left after tau_d, in however many steps")
                 "a long step does not overshoot");
 }
 
-TEST("eq. 4: the least RTT is a new one, or the old one on its way to the mean")
+TEST("eqs. 4, 5: an extreme RTT is a new one, or the old one on its way to the mean")
 {
-    RttRange range(100, 0.125); // tau_d: 100 running averages
-    range.Start(20 * MS);
-    range.Smooth(100 * MS); // the mean: 30 ms
-    range.Observe(40 * MS, 3 * SECOND);
-    EXPECT_NEAR(range.MinNs(), (30 - 10 * std::exp(-1)) * MS, 1e-3, "after tau_d");
-    range.Observe(15 * MS, 0);
-    EXPECT_NEAR(range.MinNs(), 15 * MS, 1e-3, "a smaller one");
-}
-
-TEST("eq. 5: the largest RTT is a new one, or the old one on its way to the mean")
-{
-    RttRange range(100, 0.125);
-    range.Start(100 * MS);
-    range.Smooth(20 * MS); // the mean: 90 ms
-    range.Observe(20 * MS, 9 * SECOND);
-    EXPECT_NEAR(range.MaxNs(), (90 + 10 * std::exp(-1)) * MS, 1e-3, "after tau_d");
-    range.Observe(200 * MS, 0);
-    EXPECT_NEAR(range.MaxNs(), 200 * MS, 1e-3, "a larger one");
+    RttRange least(100, 0.125); // tau_d: 100 running averages
+    least.Start(20 * MS);
+    least.Smooth(100 * MS); // the mean: 30 ms
+    least.Observe(40 * MS, 3 * SECOND);
+    EXPECT_NEAR(least.MinNs(), (30 - 10 * std::exp(-1)) * MS, 1e-3, "after tau_d");
+    least.Observe(15 * MS, 0);
+    EXPECT_NEAR(least.MinNs(), 15 * MS, 1e-3, "a smaller one");
+    RttRange largest(100, 0.125);
+    largest.Start(100 * MS);
+    largest.Smooth(20 * MS); // the mean: 90 ms
+    largest.Observe(20 * MS, 9 * SECOND);
+    EXPECT_NEAR(largest.MaxNs(), (90 + 10 * std::exp(-1)) * MS, 1e-3, "after tau_d");
+    largest.Observe(200 * MS, 0);
+    EXPECT_NEAR(largest.MaxNs(), 200 * MS, 1e-3, "a larger one");
 }
 
 TEST("eq. 6: where the RTT follows eq. 1, r_B is found exactly")
@@ -116,17 +112,12 @@ TEST("eq. 7: no other rate costs less")
 
     std::mt19937_64 random(1);
     std::uniform_real_distribution<double> unit(0.01, 1);
+    const auto any = [&] { return unit(random); };
     for (int i = 0; i < 200; ++i)
     {
-        const double c1 = 0.9 * unit(random);
-        const RttMpcWeights weights{c1, (0.95 - c1) * unit(random), unit(random)};
-        const RttMpcStep step{.rateBps = unit(random),
-                              .rttNs = unit(random),
-                              .meanNs = unit(random),
-                              .targetNs = unit(random),
-                              .leastNs = unit(random),
-                              .dtNs = unit(random),
-                              .bottleneckBps = unit(random)};
+        const double c1 = 0.9 * any();
+        const RttMpcWeights weights{c1, (0.95 - c1) * any(), any()};
+        const RttMpcStep step{any(), any(), any(), any(), any(), any(), any()};
         const double best = OptimalRate(weights, step);
         const double least = cost(weights, step, best);
         for (double other : {best - 1e-3, best + 1e-3})
@@ -192,15 +183,9 @@ TEST("rates stay finite and between their bounds whatever comes in whichever ord
             const auto pick = random() % 100;
             int64_t rttNs = static_cast<int64_t>(random() % 50'000'000);
             nowNs += static_cast<int64_t>(random() % 1'000'000);
-            if (pick == 0)
-            {
-                rttNs = extremes[random() % 5];
-            }
-            else if (pick == 1)
-            {
-                nowNs = extremes[random() % 5] / 2;
-            }
-            else if (pick == 2)
+            rttNs = pick == 0 ? extremes[random() % 5] : rttNs;
+            nowNs = pick == 1 ? extremes[random() % 5] / 2 : nowNs;
+            if (pick == 2)
             {
                 control.OnLoss();
             }
@@ -233,23 +218,20 @@ TEST("time in which nothing was sent is no part of eq. 6")
 {
     RttMpcControl control({.probeRtts = 0, .initialBps = 10e6, .largestBps = 10e6});
     int64_t nowNs = 0;
-    const auto ack = [&]
+    const auto acks = [&](int count)
     {
-        nowNs += 1'000'000;
-        control.OnAck(nowNs, 25'000'000);
+        for (; count > 0; --count)
+        {
+            nowNs += 1'000'000;
+            control.OnAck(nowNs, 25'000'000);
+        }
     };
-    for (int i = 0; i < 1000; ++i)
-    {
-        ack();
-    }
+    acks(1000);
     EXPECT_NEAR(control.BottleneckBps() / 10e6, 1, 1e-3, "sent at 10 Mb/s");
     nowNs += 10'000'000'000;
     control.Resume(nowNs);
     control.OnLoss(); // half the rate: an idle time at 10 Mb/s would weigh ten times as much
-    for (int i = 0; i < 20; ++i)
-    {
-        ack();
-    }
+    acks(20);
     const double share = (999 + 0.5 * 20) / (999 + 20);
     EXPECT_NEAR(control.BottleneckBps() / 10e6, share, 2e-3, "and at 5 Mb/s");
 }

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
-#include <sstream>
-#include <string>
+#include <functional>
+#include <tuple>
 #include <vector>
 
 namespace ns3::env::tcp::test
@@ -17,6 +17,11 @@ namespace
 {
 
 SUITE("tcp-rttmpc-loop");
+
+using env::test::Case;
+using env::test::Shown;
+
+constexpr double PROPAGATION = 25e6; // ns
 
 /// A queue that all flows share; a flow learns its RTT when the ACK arrives.
 class FluidBottleneck
@@ -38,8 +43,7 @@ class FluidBottleneck
     }
 
     /// Calls `see()` at every ACK of the first flow.
-    template <typename See>
-    void Run(double rtts, const See& see)
+    void Run(double rtts, const std::function<void()>& see = [] {})
     {
         const double dtNs = m_propagationNs / ACKS_PER_RTT;
         for (const double endNs = m_nowNs + rtts * m_propagationNs; m_nowNs < endNs;
@@ -55,21 +59,17 @@ class FluidBottleneck
             m_queueNs = std::clamp(nextNs, 0.0, m_bufferNs);
             for (Flow& flow : m_flows)
             {
-                const double rttNs = m_propagationNs + m_queueNs;
-                flow.acks.push_back({m_nowNs + rttNs, rttNs, lost});
+                flow.acks.push_back({m_nowNs + RttNs(), RttNs(), lost});
                 Deliver(flow);
             }
             see();
         }
     }
 
-    void Run(double rtts)
-    {
-        Run(rtts, [] {});
-    }
-
     void SetRate(double rateBps) { m_rateBps = rateBps; }
+    double RateBps() const { return m_rateBps; }
     double QueueNs() const { return m_queueNs; }
+    double RttNs() const { return m_propagationNs + m_queueNs; }
     RttMpcControl& Control(size_t flow) { return m_flows[flow].control; }
 
   private:
@@ -131,45 +131,9 @@ class Moments
     double m_squares{0};
 };
 
-std::string
-Text(double number)
-{
-    std::ostringstream text;
-    text << number;
-    return text.str();
-}
-
-void
-Convergence(double rateBps, double propagationNs, double bufferRtts, double initialShare)
-{
-    const env::test::Case about("the RTT comes to its target, the rate to r_B = " + Text(rateBps) +
-                                " from " + Text(initialShare) + " r_B, RTT " + Text(propagationNs) +
-                                " ns, buffer of " + Text(bufferRtts) + " RTTs");
-    FluidBottleneck path(rateBps, propagationNs, bufferRtts * propagationNs);
-    const RttMpcControl& control = path.Join(
-        {.decayRtts = 1e5, .probeRtts = 0, .initialBps = initialShare * rateBps, .leastBps = 1e3});
-    path.Run(4000); // eq. 6 forgets a slow start as 1 / t
-    Moments rate;
-    Moments rtt;
-    path.Run(50,
-             [&]
-             {
-                 rate.Add(control.RateBps() / rateBps);
-                 rtt.Add(propagationNs + path.QueueNs());
-             });
-    EXPECT_NEAR(rtt.Mean() / control.TargetNs(), 1, 0.03, "RTT over its target");
-    EXPECT_LT(rtt.Deviation() / propagationNs, 0.02, "the RTT is smooth");
-    EXPECT_NEAR(rate.Mean(), 1, 0.01, "rate over r_B");
-    EXPECT_LT(rate.Deviation(), 0.02, "the rate is smooth");
-    EXPECT_NEAR(control.BottleneckBps() / rateBps, 1, 0.03, "the estimate of r_B");
-    EXPECT_NEAR(control.Range().MinNs() / propagationNs, 1, 0.02, "l_P");
-    EXPECT_GT(control.TargetNs(), 1.05 * propagationNs, "the target holds a queue");
-}
-
 /// Decay forgets the extremes of the path's RTT; probes measure them again.
 TEST("probes find the RTTs of an empty and of a full queue again")
 {
-    constexpr double PROPAGATION = 25e6;
     FluidBottleneck path(1e9, PROPAGATION, PROPAGATION);
     const RttMpcControl& control = path.Join({.decayRtts = 200, .probeRtts = 60});
     path.Run(400);
@@ -195,7 +159,6 @@ TEST("probes find the RTTs of an empty and of a full queue again")
 
 TEST("a loss empties the queue once, then the flow goes on")
 {
-    constexpr double PROPAGATION = 25e6;
     FluidBottleneck path(1e9, PROPAGATION, PROPAGATION);
     path.Join({.decayRtts = 1e5, .probeRtts = 0});
     path.Run(300);
@@ -208,12 +171,11 @@ TEST("a loss empties the queue once, then the flow goes on")
     path.Run(4, [&] { queue = std::min(queue, path.QueueNs()); });
     EXPECT_LT(queue, 0.01 * PROPAGATION, "it empties");
     path.Run(200);
-    EXPECT_NEAR((PROPAGATION + path.QueueNs()) / control.TargetNs(), 1, 0.05, "the target again");
+    EXPECT_NEAR(path.RttNs() / control.TargetNs(), 1, 0.05, "the target again");
 }
 
 TEST("a bottleneck that has become ten times as fast is found by the next probe")
 {
-    constexpr double PROPAGATION = 25e6;
     FluidBottleneck path(100e6, PROPAGATION, PROPAGATION);
     const RttMpcControl& control = path.Join({.probeRtts = 60});
     path.Run(400);
@@ -223,56 +185,72 @@ TEST("a bottleneck that has become ten times as fast is found by the next probe"
     EXPECT_NEAR(control.RateBps() / 1e9, 1, 0.5, "after");
 }
 
-/// Lynn et al. 2020, Table I: four flows of one RTT at a bottleneck of 40.
-void
-Sharing(std::vector<double> caps)
-{
-    const env::test::Case about(caps.empty() ? "four flows share the bottleneck"
-                                             : "four flows keep their caps");
-    constexpr double PROPAGATION = 25e6;
-    FluidBottleneck path(40e6, PROPAGATION, PROPAGATION);
-    for (size_t i = 0; i < 4; ++i)
-    {
-        path.Join({.initialBps = 1e6, .leastBps = 1e4, .largestBps = caps.empty() ? 1e9 : caps[i]});
-    }
-    path.Run(600);
-    Moments rates[4];
-    Moments queue;
-    path.Run(400,
-             [&]
-             {
-                 for (size_t i = 0; i < 4; ++i)
-                 {
-                     rates[i].Add(path.Control(i).RateBps());
-                 }
-                 queue.Add(path.QueueNs() / PROPAGATION);
-             });
-    for (size_t i = 0; i < 4; ++i)
-    {
-        const double expected = caps.empty() ? 10e6 : caps[i];
-        EXPECT_NEAR(rates[i].Mean() / expected, 1, 0.03, "flow " << i);
-    }
-    if (!caps.empty())
-    {
-        EXPECT_LT(queue.Mean(), 0.05, "caps that fit build no queue");
-    }
-}
-
 TEST("the RTT comes to its target and the rate to the bottleneck's, from any beginning")
 {
-    for (double bufferRtts : {0.5, 1.0, 2.0})
+    for (const auto& [rateBps, propagationNs, bufferRtts, initialShare] :
+         {std::tuple{1e9, 25e6, 0.5, 0.01},
+          {1e9, 25e6, 1.0, 0.01},
+          {1e9, 25e6, 2.0, 0.01},
+          {1e9, 25e6, 1.0, 0.9},
+          {1e9, 25e6, 1.0, 3.0},
+          {100e9, 20e3, 1.0, 0.01}})
     {
-        Convergence(1e9, 25e6, bufferRtts, 0.01);
+        const Case about(Shown(rateBps) + " bit/s from " + Shown(initialShare) + " of it, RTT " +
+                         Shown(propagationNs) + " ns, buffer of " + Shown(bufferRtts) + " RTTs");
+        FluidBottleneck path(rateBps, propagationNs, bufferRtts * propagationNs);
+        const RttMpcControl& control = path.Join({.decayRtts = 1e5,
+                                                  .probeRtts = 0,
+                                                  .initialBps = initialShare * rateBps,
+                                                  .leastBps = 1e3});
+        path.Run(4000); // eq. 6 forgets a slow start as 1 / t
+        Moments rate;
+        Moments rtt;
+        const auto see = [&]
+        {
+            rate.Add(control.RateBps() / path.RateBps());
+            rtt.Add(path.RttNs());
+        };
+        path.Run(50, see);
+        EXPECT_NEAR(rtt.Mean() / control.TargetNs(), 1, 0.03, "RTT over its target");
+        EXPECT_LT(rtt.Deviation() / propagationNs, 0.02, "the RTT is smooth");
+        EXPECT_NEAR(rate.Mean(), 1, 0.01, "rate over r_B");
+        EXPECT_LT(rate.Deviation(), 0.02, "the rate is smooth");
+        EXPECT_NEAR(control.BottleneckBps() / rateBps, 1, 0.03, "the estimate of r_B");
+        EXPECT_NEAR(control.Range().MinNs() / propagationNs, 1, 0.02, "l_P");
+        EXPECT_GT(control.TargetNs(), 1.05 * propagationNs, "the target holds a queue");
     }
-    Convergence(1e9, 25e6, 1, 0.9);
-    Convergence(1e9, 25e6, 1, 3);
-    Convergence(100e9, 20e3, 1, 0.01);
 }
 
+/// Lynn et al. 2020, Table I: four flows of one RTT at a bottleneck of 40.
 TEST("flows share the bottleneck, or keep their caps")
 {
-    Sharing({});
-    Sharing({3e6, 7e6, 10e6, 20e6});
+    for (const bool capped : {false, true})
+    {
+        const std::vector<double> rates =
+            capped ? std::vector{3e6, 7e6, 10e6, 20e6} : std::vector(4, 10e6);
+        FluidBottleneck path(40e6, PROPAGATION, PROPAGATION);
+        for (const double rate : rates)
+        {
+            path.Join({.initialBps = 1e6, .leastBps = 1e4, .largestBps = capped ? rate : 1e9});
+        }
+        path.Run(600);
+        Moments shares[4];
+        Moments queue;
+        const auto see = [&]
+        {
+            for (size_t i = 0; i < 4; ++i)
+            {
+                shares[i].Add(path.Control(i).RateBps() / rates[i]);
+            }
+            queue.Add(path.QueueNs() / PROPAGATION);
+        };
+        path.Run(400, see);
+        for (size_t i = 0; i < 4; ++i)
+        {
+            EXPECT_NEAR(shares[i].Mean(), 1, 0.03, "flow " << i << ", capped " << capped);
+        }
+        EXPECT(!capped || queue.Mean() < 0.05, "caps that fit build no queue");
+    }
 }
 
 } // namespace

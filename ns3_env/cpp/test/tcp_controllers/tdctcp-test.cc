@@ -19,52 +19,34 @@ constexpr double PACKETS = 40;
 
 TEST("each of the eight cases has its window, at the figure's settings")
 {
+    using enum TDctcpCase;
     const auto decides = [](const char* name,
-                            const TDctcpState& state,
+                            double alpha,
+                            double rttMs,
+                            double gradient,
+                            uint32_t falls,
                             TDctcpCase which,
                             double packets,
                             const TDctcpSettings& settings = {})
     {
+        const TDctcpState state{alpha, rttMs * MS, gradient, falls};
         const TDctcpDecision decision = DecideWindow(settings, state, PACKETS);
-        EXPECT_EQ(static_cast<int>(decision.which), static_cast<int>(which), name);
+        EXPECT(decision.which == which, name);
         EXPECT_NEAR(decision.packets, packets, 1e-12, name);
     };
-    using enum TDctcpCase;
-    const TDctcpState unmarked{.alpha = 0.1, .rttNs = 20 * MS};
-    const TDctcpState marked{.alpha = 0.5, .rttNs = 20 * MS};
-    const auto rtt = [](TDctcpState state, double ms)
-    {
-        state.rttNs = ms * MS;
-        return state;
-    };
-    const auto gradient = [](TDctcpState state, double value, uint32_t falls)
-    {
-        state.gradient = value;
-        state.fallsInARow = falls;
-        return state;
-    };
-    decides("case 1: RTT below T_low", rtt(unmarked, 4), Clear, 41);
-    decides("case 2: RTT above T_high, with the missing parenthesis",
-            rtt(unmarked, 100),
-            Long,
-            40 * (1 - 0.25 * 0.5) - 40 * 0.05);
-    decides("case 3: RTT falls", gradient(unmarked, -0.1, 4), Falling, 41);
-    decides("case 3: RTT has fallen five times", gradient(unmarked, -0.1, 5), Falling, 45);
-    decides("case 4: RTT rises fast", gradient(unmarked, 0.4, 0), Rising, 36);
-    decides("case 4: RTT rises slowly, a packet at least", gradient(unmarked, 0.01, 0), Rising, 39);
-    decides("case 5: marks, RTT below T_low", rtt(marked, 4), MarkedClear, 20);
-    decides("case 6: marks, RTT above T_high", rtt(marked, 51), MarkedLong, 20);
-    decides("case 7: marks, RTT falls", gradient(marked, -0.1, 9), MarkedFalling, 20);
-    decides("case 8: marks, RTT rises", gradient(marked, 0.1, 0), MarkedRising, 30);
-    decides("theta above 1 makes case 7 cut less than case 8",
-            gradient(marked, -0.1, 0),
-            MarkedFalling,
-            35,
-            {.theta = 2});
-    decides("alpha at its factor belongs to the marks",
-            {.alpha = 0.125, .rttNs = 20 * MS, .gradient = 1},
-            MarkedRising,
-            37.5);
+    const double missing = 40 * (1 - 0.25 * 0.5) - 40 * 0.05; // the parenthesis
+    decides("case 1: RTT below T_low", 0.1, 4, 0, 0, Clear, 41);
+    decides("case 2: RTT above T_high", 0.1, 100, 0, 0, Long, missing);
+    decides("case 3: RTT falls", 0.1, 20, -0.1, 4, Falling, 41);
+    decides("case 3: RTT has fallen five times", 0.1, 20, -0.1, 5, Falling, 45);
+    decides("case 4: RTT rises fast", 0.1, 20, 0.4, 0, Rising, 36);
+    decides("case 4: RTT rises slowly, a packet at least", 0.1, 20, 0.01, 0, Rising, 39);
+    decides("case 5: marks, RTT below T_low", 0.5, 4, 0, 0, MarkedClear, 20);
+    decides("case 6: marks, RTT above T_high", 0.5, 51, 0, 0, MarkedLong, 20);
+    decides("case 7: marks, RTT falls", 0.5, 20, -0.1, 9, MarkedFalling, 20);
+    decides("case 8: marks, RTT rises", 0.5, 20, 0.1, 0, MarkedRising, 30);
+    decides("theta: case 7 cuts less than 8", 0.5, 20, -0.1, 0, MarkedFalling, 35, {.theta = 2});
+    decides("alpha at its factor belongs to the marks", 0.125, 20, 1, 0, MarkedRising, 37.5);
 }
 
 TEST("lines 1 to 5: averages of RTT differences and marks, gradient over the least RTT")
