@@ -20,7 +20,7 @@ from ns3_env.agents.search.laws.order import OrderLaw
 from ns3_env.config.bounds import Count, Processes, Seed, Setting, TelemetryBytes
 from ns3_env.config.model import Strict, nearest, refused_at, validate
 from ns3_env.decision.actions import make_action_map
-from ns3_env.decision.observations import field_indices, wire_bytes
+from ns3_env.decision.observations import declared, wire_bytes
 from ns3_env.decision.rewards import DEFAULT_REWARD
 from ns3_env.errors import ConfigError
 from ns3_env.policies.header import Activation, PolicySpec, Transform
@@ -102,7 +102,7 @@ class NetworkConfig(Spared):
     def spec(self, source: str) -> PolicySpec:
         """The policy, but for its weights. Raises ConfigError, naming ``source`` and key."""
         with refused_at(f"{source}: network.fields"):
-            field_indices(self.fields)
+            declared(self.fields)
         with refused_at(f"{source}: network.action"):
             make_action_map(self.action.name, **self.action.settings)
         cost = wire_bytes(self.fields) if self.telemetry_bytes is None else self.telemetry_bytes

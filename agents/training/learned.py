@@ -273,10 +273,10 @@ def start_tensors(start: str, network: Exported, fields: Sequence[str]) -> dict[
         ConfigError: the policy reads something else, or its network has another shape.
     """
     policy = read_policy(policy_path(Path(start)))
-    if policy.spec.fields != tuple(fields) or policy.spec.history != network.history:
+    if policy.spec.observed != tuple(fields) or policy.spec.history != network.history:
         raise ConfigError(
             f"agent.start: {start} reads {policy.spec.history} observations of "
-            f"{', '.join(policy.spec.fields)}: env.fields and agent.history_length have to agree"
+            f"{', '.join(policy.spec.observed)}: env.fields and agent.history_length have to agree"
         )
     shapes = [{name: tensor.shape for name, tensor in x.tensors.items()} for x in (policy, network)]
     if shapes[0] != shapes[1]:

@@ -26,7 +26,7 @@ from ns3_env.agents.training.progress import RunLogger, Stopwatch
 from ns3_env.agents.training.rollout_env import RolloutEnv, SpacesOnly
 from ns3_env.config.imports import is_code
 from ns3_env.config.model import validate
-from ns3_env.decision.observations import wire_bytes
+from ns3_env.decision.observations import converted, is_formula, wire_bytes
 from ns3_env.errors import ConfigError
 from ns3_env.policies.file import POLICY_FILE, PolicyFile, policy_bytes, write_policy
 from ns3_env.policies.header import AnyInput, Input, PolicySpec, Training
@@ -184,8 +184,15 @@ class Trainer:
     def act(self, histories: Floats, lengths: Ints) -> Floats:
         """Returns the networks' answers to histories (n, K, D) of lengths (n,): (n, 1) in [-1, 1].
 
-        K and D are those of ``export()``. A policy that reads histories has ``act_on``.
+        K and D are those of ``export()``, whose fields are all declared ones.
         """
+        fields = self.config.env.fields
+        if any(map(is_formula, fields)):
+            histories = converted(histories, (*fields, *self.network().appended))
+        return self._answers(histories, lengths)
+
+    def _answers(self, histories: Floats, lengths: Ints) -> Floats:
+        """Returns the answers to histories of observations. A policy that reads histories has ``act_on``."""
         actions: Floats
         if (act_on := getattr(self.model.policy, "act_on", None)) is not None:
             actions = act_on(histories, lengths)
