@@ -242,12 +242,6 @@ class SearchConfig(Strict):
         description="none: all trials run the same episodes, and the best is kept. Else each generation "
         "has new episodes, and the search's mean with the best validation is kept",
     )
-    worst_share: float = Field(
-        default=0.0,
-        ge=0,
-        le=1,
-        description="of a score that the worst of the episodes is; the rest is the mean over all",
-    )
 
     @model_validator(mode="before")
     @classmethod

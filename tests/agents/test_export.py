@@ -101,7 +101,7 @@ def test_each_format_answers_as_the_networks_do_that_were_trained(
     "agent",
     [
         *AGENTS.values(),
-        {**AGENTS["fdcc"], "compress": False, "history_length": 1, "net_arch": []},
+        {**AGENTS["fdcc"], "history_length": 1, "net_arch": []},
         {"name": "ppo", "options": {"policy_kwargs": {"net_arch": []}}},
         {"name": "ppo", "options": {"use_sde": True, "policy_kwargs": {"squash_output": True}}},
         recurrent_ppo(shared_lstm=True, enable_critic_lstm=False),
