@@ -62,7 +62,9 @@ class NetworkConfig(Spared):
     hidden_activation: Activation = "tanh"
     memory: Width | None = Field(default=None, description="width of an lstm")
     shortcut: Width | None = Field(default=None, description="width of an lstm's shortcut; none: the lstm's")
-    history: int = Field(default=1, ge=1, description="observations that it reads, the current one included")
+    history_length: int = Field(
+        default=1, ge=1, description="observations that it reads, the current one included"
+    )
     action: Named = Named(name="exponential_window")
     clock: Clock = PerFlowRtt()
     telemetry_bytes: TelemetryBytes | None = Field(
@@ -108,7 +110,7 @@ class NetworkConfig(Spared):
         cost = wire_bytes(self.fields) if self.telemetry_bytes is None else self.telemetry_bytes
         content: dict[str, Any] = {
             "observation": [{"field": name, "transform": self.transform} for name in self.fields],
-            "history": self.history,
+            "history": self.history_length,
             "network": {
                 "kind": self.kind,
                 "hidden_activation": self.hidden_activation,

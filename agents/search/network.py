@@ -132,7 +132,7 @@ class NetworkSubject(NetworkFiles):
         alone = np.array([_ALONE.get(name, 0.0) for name in config.fields])
         features = np.log1p(alone) if config.transform == "symlog" else alone
         first = "shortcut" if config.kind == "lstm" else "layers.0"
-        features = features if config.kind == "lstm" else np.tile(features, config.history)
+        features = features if config.kind == "lstm" else np.tile(features, config.history_length)
         last = f"layers.{len(config.hidden)}"
         tensors[f"{first}.bias"] = -tensors[f"{first}.weight"] @ features
         tensors[f"{last}.weight"][:] = 0.0

@@ -45,18 +45,28 @@ KEYS: dict[str, dict[str, Any]] = {
 }
 
 
-def without_gone(model: str, data: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns a section without removed keys that have the value that holds now, and warns of them.
+#: Keys that have another name since 0.3, by their model.
+RENAMED: dict[str, dict[str, str]] = {"NetworkConfig": {"history": "history_length"}}
 
-    Raises ValueError for another value.
-    """
-    gone = KEYS[model]
+
+def current(model: str, data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Returns a section under the keys of now, and warns of removed keys with the value that holds now and of
+    earlier names. Raises ValueError for another value, and for both names of a key."""
+    gone, renamed = KEYS.get(model, {}), RENAMED.get(model, {})
+    if (gone.keys() | renamed.keys()).isdisjoint(data):
+        return data
+    content = dict(data)
     for key in gone.keys() & data.keys():
-        if data[key] != gone[key]:
+        if content.pop(key) != gone[key]:
             value = "null" if gone[key] is None else gone[key]
             raise ValueError(f"key {key!r} went in 0.3: it is {value} now, leave it out")
         warnings.warn(f"key {key!r} went in 0.3: leave it out, 0.4 refuses it", FutureWarning, stacklevel=2)
-    return {key: value for key, value in data.items() if key not in gone}
+    for key in renamed.keys() & data.keys():
+        if renamed[key] in data:
+            raise ValueError(f"key {key!r} is {renamed[key]!r} since 0.3: leave {key!r} out")
+        content[renamed[key]] = content.pop(key)
+        warnings.warn(f"key {key!r} is {renamed[key]!r} since 0.3", FutureWarning, stacklevel=2)
+    return content
 
 
 def farewell(kind: str, name: str) -> str | None:

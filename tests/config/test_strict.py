@@ -10,6 +10,7 @@ import pytest
 import yaml
 from pydantic import Field, create_model
 
+from ns3_env.agents.search.config import NetworkConfig
 from ns3_env.config.folders import DATA, data_names, find_file
 from ns3_env.config.gone import KEYS
 from ns3_env.config.model import Strict, validate
@@ -189,3 +190,13 @@ def test_a_key_that_went_is_accepted_with_the_value_that_holds_and_refused_with_
         assert validate({"kept": 2, key: KEYS[name][key]}, model, "x.yaml") == model(kept=2)
     with pytest.raises(ConfigError, match=rf"x.yaml: key '{key}' went in 0.3: it is .* now, leave it out"):
         validate({key: -7}, model, "x.yaml")
+
+
+def test_a_key_with_another_name_works_under_its_earlier_one_with_a_warning() -> None:
+    with pytest.warns(FutureWarning, match="key 'history' is 'history_length' since 0.3"):
+        config = validate({"fields": ["rtt"], "history": 3}, NetworkConfig, "x.yaml")
+    assert config.history_length == 3
+    with pytest.raises(
+        ConfigError, match="x.yaml: key 'history' is 'history_length' since 0.3: leave 'history' out"
+    ):
+        validate({"fields": ["rtt"], "history": 3, "history_length": 3}, NetworkConfig, "x.yaml")

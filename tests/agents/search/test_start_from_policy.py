@@ -50,7 +50,7 @@ def test_a_field_or_a_layer_that_does_not_fit_is_named() -> None:
 def test_an_lstm_whose_shortcut_is_wider_begins_as_one_that_reads_less(tmp_path: Path) -> None:
     fdcc = load_policy("fdcc")
     widths = {"kind": "lstm", "memory": 16, "shortcut": 32, "hidden": [32], "hidden_activation": "relu"}
-    fields = {"fields": ["attained", *fdcc.fields], "history": 4, "start": {"policy": "fdcc"}}
+    fields = {"fields": ["attained", *fdcc.fields], "history_length": 4, "start": {"policy": "fdcc"}}
     network = NetworkSubject(NetworkConfig.model_validate({**widths, **fields}), "run", 1, "search.yaml")
     network.save(network.space.start, tmp_path)
     start = NetworkPolicy.load(tmp_path / "policy.safetensors")
