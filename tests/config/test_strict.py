@@ -197,6 +197,6 @@ def test_a_key_with_another_name_works_under_its_earlier_one_with_a_warning() ->
         config = validate({"fields": ["rtt"], "history": 3}, NetworkConfig, "x.yaml")
     assert config.history_length == 3
     with pytest.raises(
-        ConfigError, match="x.yaml: key 'history' is 'history_length' since 0.3: leave 'history' out"
+        ConfigError, match=r"x\.yaml: key 'history' is 'history_length' since 0\.3: leave 'history' out"
     ):
         validate({"fields": ["rtt"], "history": 3, "history_length": 3}, NetworkConfig, "x.yaml")
