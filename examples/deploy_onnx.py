@@ -11,6 +11,7 @@ long it remembers, and what its action means.
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -114,6 +115,9 @@ def multiplicative_rate(
     return kept, min(max(changed, least), link), action
 
 
+#: Functions of a formula, such as "queueing = max(rtt - 1, 0)".
+FUNCTIONS = ("min", "max", "abs", "log", "exp")
+
 ACTION_MAPS: dict[str, Callable[..., tuple[float, float, float]]] = {
     "multiplicative_window": multiplicative_window,
     "recursive_window": recursive_window,
@@ -125,9 +129,11 @@ ACTION_MAPS: dict[str, Callable[..., tuple[float, float, float]]] = {
 
 
 def fields_of(entry: Mapping[str, Any]) -> tuple[str, ...]:
-    """Telemetry fields that an input of the network needs; the graph computes derived values."""
+    """Telemetry fields that an input of the network needs; the graph computes formulas and derived values."""
     if "field" in entry:
-        return (entry["field"],)
+        _, is_formula, expression = entry["field"].partition("=")
+        names = re.findall(r"(?<![\w.])[A-Za-z_]\w*", expression)
+        return tuple(name for name in names if name not in FUNCTIONS) if is_formula else (entry["field"],)
     return ("rtt_ns" if "base_ns" in entry else "rtt", "pacing_rate")
 
 

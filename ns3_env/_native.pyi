@@ -144,15 +144,20 @@ REQUESTS: dict[str, str]
 #: (default, words).
 ACTIONS: dict[str, tuple[dict[str, tuple[Any, ...]], tuple[str, ...]]]
 
+class Formula:
+    LIMIT: float
+    STEP_LIMIT: float
+    LOG_FLOOR: float
+    def __init__(self, text: str) -> None: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def fields(self) -> tuple[str, ...]: ...
+    @property
+    def steps(self) -> list[float | str]: ...
+
 class Reading:
-    def __init__(
-        self,
-        fields: list[int],
-        low: NDArray[np.float32],
-        high: NDArray[np.float32],
-        settles: bool,
-        cost: int | None,
-    ) -> None: ...
+    def __init__(self, fields: list[str], settles: bool = False, cost: str | None = None) -> None: ...
     def observe(self, records: NDArray[np.float64]) -> NDArray[np.float32]: ...
     def outcomes(
         self,

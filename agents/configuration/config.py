@@ -159,16 +159,12 @@ class TrainConfig(Strict):
     """Length of a training, and its checkpoints."""
 
     decisions: Count = Field(default=50_000, ge=1, description="decisions of all flows together")
-    torch_threads: Processes = Field(default=1, ge=1)
     checkpoint_every: Count = Field(default=20_000, ge=1, description="decisions between checkpoints")
     keep_checkpoints: Setting = Field(default=2, ge=1)
     callbacks: Annotated[list[Named], few(100, WHY_SETTING)] = Field(
         default=[],
         description="Stable-Baselines3's BaseCallback classes, pkg.module:name with their arguments, called "
         "while the agent learns: a logger, a monitor",
-    )
-    log_every_episodes: Count = Field(
-        default=16, ge=1, description="episodes of flows between lines of the log"
     )
 
 
@@ -187,10 +183,6 @@ class EvaluationConfig(Strict):
         default=None, description="scenario on which returns are compared; none: the same"
     )
     controllers: list[str] = Field(default=["mpcc", "hpcc"], description="controllers inside the simulator")
-    placement: Placement = Field(
-        default="simulator",
-        description="where the policy decides: in the simulator, or in Python, which the simulator asks",
-    )
     episodes: Setting = Field(default=1, ge=1)
     seed: Seed = Field(default=1_000_003, ge=0)
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Protocol, runtime_checkable
 
@@ -16,7 +15,7 @@ from ns3_env.agents.configuration.inputs import make_scenario, merge
 from ns3_env.agents.curriculum.drawn import DrawConfig, DrawSampler
 from ns3_env.agents.curriculum.families import Range, draw
 from ns3_env.agents.curriculum.plateau import Plateau, PlateauState, ValidationConfig
-from ns3_env.config.bounds import WHY_SETTING, Count, Setting, few
+from ns3_env.config.bounds import WHY_SETTING, Count, few
 from ns3_env.config.imports import made_by
 from ns3_env.config.model import Strict, validate
 from ns3_env.config.units import plain
@@ -64,16 +63,12 @@ _HELD_BACK = 2**32
 
 
 class Advance(Strict):
-    """End of a stage: after this number of its episodes, or before, once the mean return is good enough.
+    """End of a stage: after this number of its episodes.
 
     If the curriculum has a ``validation``, a stage also ends once its score improves no more.
     """
 
     after_episodes: Count = Field(ge=1, description="episodes started since the stage was entered")
-    return_above: float | None = Field(
-        default=None, description="leave before, once the mean return exceeds it"
-    )
-    window: Setting = Field(default=20, ge=1, description="finished episodes that the mean is taken over")
 
 
 class StageConfig(Strict):
@@ -145,7 +140,7 @@ class CurriculumState(Strict):
     stage: int = Field(ge=0)
     entered: list[int] = Field(min_length=1)
     next_index: int = Field(ge=0)
-    returns: list[float]
+    returns: list[float] = Field(default=[], description="not read: of 0.2")
     plateau: PlateauState | None = None
     sampler: dict[str, Any] | None = None
 
@@ -199,7 +194,6 @@ class Curriculum:
         ]
         self.entered = [0]  # index of the first episode of each stage so far
         self.next_index = 0
-        self._returns: deque[float] = deque()
         self.plateau = None if config.validation is None else Plateau(config.validation)
         if self.sampler is not None:
             self.drawn(0, np.random.default_rng((seed, 0)), 0)  # faults are reported before anything runs
@@ -271,7 +265,6 @@ class Curriculum:
 
     def record(self, mean_return: float) -> None:
         """Records the end of an episode with this mean return of its flows."""
-        self._returns.append(mean_return)
         if self.sampler is not None and hasattr(self.sampler, "record"):
             self.sampler.record(mean_return)
         if self.plateau is not None:
@@ -286,7 +279,7 @@ class Curriculum:
         is_best, leave = self.plateau.judge(scores)
         more = self._by_score and self.stage < len(self.config.stages) - 1
         if leave and more and self.next_index > self.entered[-1]:
-            self._enter(self.next_index)
+            self.entered.append(self.next_index)
         return is_best
 
     def drawn(
@@ -329,21 +322,8 @@ class Curriculum:
         # Simulators ask for their episodes out of order, so the result for an index depends on no other call.
         planned = self.entered[-1] + advance.after_episodes
         if index >= planned:
-            self._enter(planned)
+            self.entered.append(planned)
             self._move_on(index)
-            return
-        recent = list(self._returns)[-advance.window :]
-        good = (
-            advance.return_above is not None
-            and len(recent) == advance.window
-            and float(np.mean(recent)) > advance.return_above
-        )
-        if good and index > self.entered[-1]:
-            self._enter(index)
-
-    def _enter(self, index: int) -> None:
-        self.entered.append(index)
-        self._returns.clear()
 
     def state(self) -> dict[str, Any]:
         """State in a checkpoint."""
@@ -351,7 +331,6 @@ class Curriculum:
             "stage": self.stage,
             "entered": list(self.entered),
             "next_index": self.next_index,
-            "returns": list(self._returns),
             "plateau": None if self.plateau is None else self.plateau.state.model_dump(),
             "sampler": None if (state := getattr(self.sampler, "state", None)) is None else state(),
         }
@@ -367,7 +346,6 @@ class Curriculum:
             raise ConfigError(f"checkpoint: stage {snapshot.stage} is none of the curriculum's")
         self.entered = list(snapshot.entered)
         self.next_index = snapshot.next_index
-        self._returns = deque(snapshot.returns)
         if snapshot.sampler is not None and (restore := getattr(self.sampler, "restore", None)) is not None:
             restore(snapshot.sampler)
         if self.plateau is not None and snapshot.plateau is not None:

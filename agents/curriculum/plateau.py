@@ -11,6 +11,10 @@ from pydantic import Field
 from ns3_env.config.bounds import Count, Setting
 from ns3_env.config.model import Strict
 
+#: Share by which a score must exceed the best one to count.
+IMPROVEMENT = 0.03
+#: Share of its best score below which an earlier stage is returned to.
+DECLINE = 0.5
 #: Score of a validation's episode.
 Score = Literal["reward", "slowdown"]
 
@@ -31,15 +35,6 @@ class ValidationConfig(Strict):
     patience: Setting = Field(
         default=4, ge=1, description="validations without improvement after which a stage is left"
     )
-    improvement: float = Field(
-        default=0.03, ge=0, le=1, description="share by which a score must exceed the best one to count"
-    )
-    decline: float = Field(
-        default=0.5,
-        gt=0,
-        le=10,
-        description="share of its best score below which an earlier stage is returned to",
-    )
 
 
 class PlateauState(Strict):
@@ -47,7 +42,7 @@ class PlateauState(Strict):
 
     Attributes:
         best: scores of the stages so far, the present one last, which a new score must exceed by
-            ``improvement``.
+            IMPROVEMENT.
         stale: validations in a row without an improvement of the present stage, of those before which it was
             trained.
         returned_to: number of an earlier stage that got worse and is trained again.
@@ -99,13 +94,9 @@ class Plateau:
         present = len(scores) - 1
         entered = len(state.best) <= present
         best = [*state.best, *scores[len(state.best) :]]
-        better = [
-            score > mark + config.improvement * abs(mark) for score, mark in zip(scores, best, strict=True)
-        ]
+        better = [score > mark + IMPROVEMENT * abs(mark) for score, mark in zip(scores, best, strict=True)]
         fallen = [
-            stage
-            for stage in range(present)
-            if scores[stage] < best[stage] - config.decline * abs(best[stage])
+            stage for stage in range(present) if scores[stage] < best[stage] - DECLINE * abs(best[stage])
         ]
         tried = state.tried + 1 if fallen else 0
         if tried > config.patience:  # it does not recover: its present score is the new mark

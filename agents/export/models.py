@@ -17,6 +17,7 @@ from ns3_env.agents.configuration.config import EnvConfig, Named
 from ns3_env.agents.export.export import LIMIT, check_out
 from ns3_env.agents.export.export import export as export_policy
 from ns3_env.config.model import shown
+from ns3_env.decision.observations import converted, observation_space
 from ns3_env.decision.task import Task, WithTask
 from ns3_env.errors import ConfigError
 from ns3_env.policies.file import write_policy
@@ -222,10 +223,13 @@ def _compare(file: Path, task: Task, answers: Any) -> None:
     """Compares a policy's file with the model on observations drawn from the space. Raises ConfigError."""
     if answers is None:  # a memory is compared by its layers' own tests
         return
-    low, high = task.observation_space.low, np.minimum(task.observation_space.high, 10.0)
-    observations = np.random.default_rng(1).uniform(low, high, (_COUNT, len(task.fields))).astype(np.float32)
-    exported = np.clip(NetworkPolicy.load(file).predict(observations, deterministic=True)[0], -1, 1)
-    original = np.clip(np.asarray(answers(observations), np.float64).reshape(exported.shape), -1, 1)
+    policy = NetworkPolicy.load(file)
+    space = observation_space(policy.fields)
+    low, high = space.low, np.minimum(space.high, 10.0)
+    values = np.random.default_rng(1).uniform(low, high, (_COUNT, len(policy.fields))).astype(np.float32)
+    exported = np.clip(policy.predict(values, deterministic=True)[0], -1, 1)
+    answer = np.asarray(answers(converted(values, task.fields)), np.float64)
+    original = np.clip(answer.reshape(exported.shape), -1, 1)
     if not (difference := float(np.abs(exported - original).max())) <= LIMIT:
         raise ConfigError(
             f"export: the file would differ from the model by {difference:.1e}: the model does more than its "

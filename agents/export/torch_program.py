@@ -10,12 +10,14 @@ extra file ``ns3_env.policy`` contains the header of the policy's file.
 from __future__ import annotations
 
 import io
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
 import torch as th
 from torch import nn
 
+from ns3_env._native import Formula
 from ns3_env.agents.export.formats import Evaluator
 from ns3_env.config.files import write_atomically
 from ns3_env.decision import observations
@@ -42,7 +44,7 @@ class Inputs(nn.Module):
         space = observations.observation_space(self.fields)
         plain = [entry for entry in self.entries if isinstance(entry, Input)]
         slow = {entry.field for entry in plain if entry.transform == "symlog"}
-        self.as_they_are = len(plain) == len(self.entries)
+        self.as_they_are = [entry.field for entry in plain] == list(self.fields)
         self.register_buffer("low", th.from_numpy(space.low))
         self.register_buffer("high", th.from_numpy(space.high))
         self.register_buffer("symlog", th.tensor([name in slow for name in self.fields]))
@@ -56,12 +58,43 @@ class Inputs(nn.Module):
         return th.stack([self._input(entry, cut, features) for entry in self.entries], dim=-1)
 
     def _input(self, entry: Input | DerivedInput, cut: th.Tensor, features: th.Tensor) -> th.Tensor:
-        if isinstance(entry, Input):
+        if isinstance(entry, Input) and entry.field in self.fields:
             return features[..., self.fields.index(entry.field)]
-        formula = entry.formula
-        rtt, rate = (cut[..., self.fields.index(name)] for name in entry.fields)
+        values = {name: cut[..., self.fields.index(name)] for name in entry.fields}
+        if isinstance(entry, Input):
+            value = _calculated(observations.formula(entry.field), values)
+            return th.sign(value) * th.log1p(th.abs(value)) if entry.transform == "symlog" else value
+        formula, (rtt, rate) = entry.formula, values.values()
         excess = th.relu(rtt / (formula.base_ns or 1.0) - formula.margin)
         return formula.gain * (excess * th.sqrt(rate) - formula.target)
+
+
+_OPERATIONS: dict[str, Callable[..., th.Tensor]] = {
+    "+": th.add,
+    "-": th.sub,
+    "*": th.mul,
+    "/": lambda a, b: th.where(b == 0, 0.0, a / th.where(b == 0, 1.0, b)),
+    "min": th.minimum,
+    "max": th.maximum,
+    "abs": th.abs,
+    "log": lambda a: th.log(a.clamp(min=Formula.LOG_FLOOR)),
+    "exp": th.exp,
+}
+
+
+def _calculated(formula: Formula, values: Mapping[str, th.Tensor]) -> th.Tensor:
+    """A formula's value from those of its fields, by the rules of ``ns3_env/cpp/policy/formula.h``."""
+    stack: list[th.Tensor] = []
+    for step in formula.steps:
+        if isinstance(step, float):
+            stack.append(th.tensor(step, dtype=th.float64))
+        elif step in values:
+            stack.append(values[step].double())
+        else:
+            operands = [stack.pop() for _ in range(1 if step in ("abs", "log", "exp") else 2)]
+            result = _OPERATIONS[step](*reversed(operands))
+            stack.append(result.clamp(-Formula.STEP_LIMIT, Formula.STEP_LIMIT))
+    return stack[0].clamp(-Formula.LIMIT, Formula.LIMIT).float()
 
 
 class Mlp(nn.Module):

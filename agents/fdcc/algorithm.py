@@ -124,7 +124,6 @@ class FDCC(TD3):
                 "hidden": config.hidden,
                 "shortcut": config.shortcut,
                 "net_arch": list(config.net_arch),
-                "compress": config.compress,
             },
             verbose=verbose,
             seed=seed,
@@ -349,8 +348,7 @@ class FDCC(TD3):
             self._n_updates += 1
             data = self.replay_buffer.sample(batch_size, env=self._vec_normalize_env)
             history, following = (
-                read(cast(History, histories), self.config.compress)
-                for histories in (data.observations, data.next_observations)
+                read(cast(History, histories)) for histories in (data.observations, data.next_observations)
             )
             targets = td3.targets(
                 data.rewards,

@@ -25,9 +25,6 @@ class FdccConfig(AgentConfig):
         default=64, ge=1, description="width of the current input's own layer, parallel to the LSTM"
     )
     net_arch: list[Setting] = Field(default=[64], description="widths of the layers after the encoder")
-    compress: bool = Field(
-        default=True, description="read sign(x)·ln(1+|x|) of the telemetry: a slope in 1/ms spans decades"
-    )
 
     # Start
     start: str | None = Field(

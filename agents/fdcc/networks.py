@@ -25,7 +25,7 @@ class Reading(NamedTuple):
     """A batch of histories in the form that the networks need, made once for all readers of the batch.
 
     Attributes:
-        inputs: (K, B, F), compressed if ``compress`` is set.
+        inputs: (K, B, F), compressed.
         current: (B, F), each history's last input.
         ends: (rows, steps) of the histories' ends, each (B,).
     """
@@ -35,18 +35,13 @@ class Reading(NamedTuple):
     ends: tuple[th.Tensor, th.Tensor]
 
 
-def read(history: History | Reading, compress: bool) -> Reading:
-    """The histories in the form that the networks need; histories already in it are returned as they are.
-
-    Args:
-        history: histories of B rows.
-        compress: read sign(x)·ln(1 + |x|) instead of x: telemetry such as a slope in 1/ms spans decades.
-    """
+def read(history: History | Reading) -> Reading:
+    """The B histories in the form that the networks need, sign(x)·ln(1 + |x|) for x, as telemetry such as a
+    slope in 1/ms spans decades. Histories already in it are returned as they are."""
     if isinstance(history, Reading):
         return history
     inputs = history.windows.transpose(0, 1).contiguous()
-    if compress:
-        inputs = th.copysign(inputs.abs().log1p_(), inputs)
+    inputs = th.copysign(inputs.abs().log1p_(), inputs)
     ends = th.arange(inputs.shape[1], device=inputs.device), history.lengths - 1
     return Reading(inputs, inputs[ends[1], ends[0]], ends)
 
@@ -130,10 +125,8 @@ class RecurrentActor(BaseModel):
         hidden: int,
         shortcut: int,
         net_arch: Sequence[int],
-        compress: bool,
     ) -> None:
         super().__init__(observation_space, action_space)
-        self.compress = compress
         self.stack = RecurrentStack(1, input_dim, 0, get_action_dim(action_space), hidden, shortcut, net_arch)
 
     def forward(self, history: History | Reading) -> th.Tensor:
@@ -142,7 +135,7 @@ class RecurrentActor(BaseModel):
 
     def raw(self, history: History | Reading) -> th.Tensor:
         """(B, A), before tanh."""
-        reading = read(history, self.compress)
+        reading = read(history)
         return self.stack.answer(self.stack.remember(reading), reading.current)[0]
 
 
@@ -157,24 +150,22 @@ class RecurrentCritics(BaseModel):
         hidden: int,
         shortcut: int,
         net_arch: Sequence[int],
-        compress: bool,
         n_critics: int,
     ) -> None:
         super().__init__(observation_space, action_space)
-        self.compress = compress
         self.stack = RecurrentStack(
             n_critics, input_dim, get_action_dim(action_space), 1, hidden, shortcut, net_arch
         )
 
     def forward(self, history: History | Reading, actions: th.Tensor) -> th.Tensor:
         """(B, C), each critic's value."""
-        reading = read(history, self.compress)
+        reading = read(history)
         current = th.cat([reading.current, actions], dim=1)
         return self.stack.answer(self.stack.remember(reading), current)[:, :, 0].T
 
     def climbed(self, history: History | Reading, actions: th.Tensor) -> th.Tensor:
         """(B, 1) of the first critic, with a gradient only to the actions: the actor's objective."""
-        reading = read(history, self.compress)
+        reading = read(history)
         with th.no_grad():
             remembered = self.stack.remember(reading, members=1)
         current = th.cat([reading.current, actions], dim=1)

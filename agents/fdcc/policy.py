@@ -40,7 +40,6 @@ class RecurrentTD3Policy(BasePolicy):
         hidden: int,
         shortcut: int,
         net_arch: Sequence[int],
-        compress: bool,
         n_critics: int = 2,
         optimizer_class: type[th.optim.Optimizer] = th.optim.Adam,
         optimizer_kwargs: dict[str, Any] | None = None,
@@ -50,7 +49,7 @@ class RecurrentTD3Policy(BasePolicy):
             observation_space: Box of shape (D,).
             action_space: Box of shape (A,).
             lr_schedule: learning rate by progress remaining.
-            history_length, hidden, shortcut, net_arch, compress: see ``FdccConfig``.
+            history_length, hidden, shortcut, net_arch: see ``FdccConfig``.
             append_last_action: true if the input is the observation followed by the previous action.
             n_critics: number of critics; TD3 has twins.
             optimizer_class: optimiser.
@@ -73,7 +72,6 @@ class RecurrentTD3Policy(BasePolicy):
             "hidden": hidden,
             "shortcut": shortcut,
             "net_arch": list(net_arch),
-            "compress": compress,
         }
         self.n_critics = n_critics
         rate = lr_schedule(1)

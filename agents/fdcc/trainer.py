@@ -92,6 +92,6 @@ def read_fdcc_policy(policy: RecurrentTD3Policy) -> Exported:
         Network(kind="lstm", hidden_activation="relu", output_activation="tanh"),
         tensors,
         history=policy.history_length,
-        transform="symlog" if policy.actor.compress else "none",
+        transform="symlog",
         appended=("last_action",) if policy.append_last_action else (),
     )

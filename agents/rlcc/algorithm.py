@@ -22,6 +22,12 @@ from ns3_env.envs.rollouts import Exploration, Rollout
 from ns3_env.errors import ConfigError
 from ns3_env.policies.history import histories_of, in_a_row
 
+#: Numbers of the published code (docs/sources/baselines.md, "Tessler et al. 2022"): discount per decision,
+#: episodes that a step learns from, and the largest absolute value of a gradient.
+GAMMA, STEP_EPISODES, GRADIENT_CLIP = 0.99, 4, 0.5
+#: Weight of the squared differences between a flow's actions in the loss.
+DIFFERENCE_WEIGHT = 0.5
+
 SelfRLCC = TypeVar("SelfRLCC", bound="RLCC")
 
 
@@ -94,7 +100,7 @@ class RLCC(BaseAlgorithm):
         while goes_on and self.num_timesteps < total:
             calls.on_rollout_start()  # may start episodes
             episodes: list[Rollout] = []
-            while goes_on and len(episodes) < self.config.step_episodes:
+            while goes_on and len(episodes) < STEP_EPISODES:
                 rollout = self.env.next(self.snapshot, Exploration(noise=self.config.action_noise))
                 episodes.append(rollout)
                 self.num_timesteps += rollout.decisions
@@ -118,7 +124,7 @@ class RLCC(BaseAlgorithm):
             group["lr"] = self.config.learning_rate * max(self._current_progress_remaining, 0.0)
         self.optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
-        th.nn.utils.clip_grad_value_(self.policy.parameters(), self.config.gradient_clip)
+        th.nn.utils.clip_grad_value_(self.policy.parameters(), GRADIENT_CLIP)
         self.optimizer.step()
         self._n_updates += 1
         self.logger.record("train/n_updates", self._n_updates, exclude="tensorboard")
@@ -131,13 +137,13 @@ class RLCC(BaseAlgorithm):
         rows = in_a_row(*histories_of(features, rollout.age, config.history_length))[decided]
         distances = features[:, 1].astype(np.float64)
         self.logger.record_mean("train/distance", float(np.abs(distances[~rollout.first]).mean()))
-        following = outlook(rollout, distances, config.gamma, config.horizon)
+        following = outlook(rollout, distances, GAMMA, config.horizon)
         return adpg_loss(
             self.policy.mu(th.from_numpy(rows))[:, 0],
             th.from_numpy(following.astype(np.float32)),
             th.from_numpy(rollout.flows[decided]),
             config.horizon,
-            config.difference_weight,
+            DIFFERENCE_WEIGHT,
         )
 
     def _log(self, finished: list[tuple[int, float, int]], log_interval: int) -> None:

@@ -29,16 +29,10 @@ class RlccConfig(AgentConfig):
     net_arch: list[Setting] = Field(default=[12, 12], description="widths of its hidden layers")
 
     # The gradient step
-    gamma: float = Field(default=0.99, gt=0, le=1, description="discount per decision")
     horizon: Setting = Field(
         default=4, ge=1, description="decisions that an action is judged by, and compared with"
     )
-    difference_weight: Real = Field(
-        default=0.5, ge=0, description="of the squared differences between a flow's actions, in the loss"
-    )
     learning_rate: Real = Field(default=0.01, gt=0, description="at first; it falls to 0 over the run")
-    step_episodes: Setting = Field(default=4, ge=1, description="episodes that a step learns from")
-    gradient_clip: Real = Field(default=0.5, gt=0, description="largest absolute value of a gradient")
     action_noise: Real = Field(
         default=0.0, ge=0, description="standard deviation, in units of the scaled action"
     )

@@ -122,10 +122,10 @@ class Sb3Trainer(Trainer):
     def network(self) -> Exported:
         return of_sb3(self.model.policy)
 
-    def act(self, histories: Floats, lengths: Ints) -> Floats:
+    def _answers(self, histories: Floats, lengths: Ints) -> Floats:
         """See ``Trainer``; a policy with a state goes through histories from the flows' first decisions."""
         if not is_recurrent(self.model.policy):
-            return super().act(histories, lengths)
+            return super()._answers(histories, lengths)
 
         def step(rows: Floats, state: State | None) -> tuple[Floats, State]:
             actions, after = self.policy.predict(rows, state, deterministic=True)

@@ -114,10 +114,9 @@ class Arena:
         return judged
 
 
-def score_of(judgements: Sequence[Judgement], worst_share: float = 0.0) -> float:
-    """The mean over episodes; a share ``worst_share`` of it is replaced by the worst one's score."""
-    scores = [judged.score for judged in judgements]
-    return (1 - worst_share) * float(np.mean(scores)) + worst_share * min(scores)
+def score_of(judgements: Sequence[Judgement]) -> float:
+    """The mean over episodes."""
+    return float(np.mean([judged.score for judged in judgements]))
 
 
 def decisions_of(judgements: Sequence[Judgement]) -> int:

@@ -20,7 +20,7 @@ from ns3_env.agents.search.laws.order import OrderLaw
 from ns3_env.config.bounds import Count, Processes, Seed, Setting, TelemetryBytes
 from ns3_env.config.model import Strict, nearest, refused_at, validate
 from ns3_env.decision.actions import make_action_map
-from ns3_env.decision.observations import field_indices, wire_bytes
+from ns3_env.decision.observations import declared, wire_bytes
 from ns3_env.decision.rewards import DEFAULT_REWARD
 from ns3_env.errors import ConfigError
 from ns3_env.policies.header import Activation, PolicySpec, Transform
@@ -62,7 +62,9 @@ class NetworkConfig(Spared):
     hidden_activation: Activation = "tanh"
     memory: Width | None = Field(default=None, description="width of an lstm")
     shortcut: Width | None = Field(default=None, description="width of an lstm's shortcut; none: the lstm's")
-    history: int = Field(default=1, ge=1, description="observations that it reads, the current one included")
+    history_length: int = Field(
+        default=1, ge=1, description="observations that it reads, the current one included"
+    )
     action: Named = Named(name="exponential_window")
     clock: Clock = PerFlowRtt()
     telemetry_bytes: TelemetryBytes | None = Field(
@@ -102,13 +104,13 @@ class NetworkConfig(Spared):
     def spec(self, source: str) -> PolicySpec:
         """The policy, but for its weights. Raises ConfigError, naming ``source`` and key."""
         with refused_at(f"{source}: network.fields"):
-            field_indices(self.fields)
+            declared(self.fields)
         with refused_at(f"{source}: network.action"):
             make_action_map(self.action.name, **self.action.settings)
         cost = wire_bytes(self.fields) if self.telemetry_bytes is None else self.telemetry_bytes
         content: dict[str, Any] = {
             "observation": [{"field": name, "transform": self.transform} for name in self.fields],
-            "history": self.history,
+            "history": self.history_length,
             "network": {
                 "kind": self.kind,
                 "hidden_activation": self.hidden_activation,
@@ -241,12 +243,6 @@ class SearchConfig(Strict):
         default=None,
         description="none: all trials run the same episodes, and the best is kept. Else each generation "
         "has new episodes, and the search's mean with the best validation is kept",
-    )
-    worst_share: float = Field(
-        default=0.0,
-        ge=0,
-        le=1,
-        description="of a score that the worst of the episodes is; the rest is the mean over all",
     )
 
     @model_validator(mode="before")

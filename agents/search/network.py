@@ -132,7 +132,7 @@ class NetworkSubject(NetworkFiles):
         alone = np.array([_ALONE.get(name, 0.0) for name in config.fields])
         features = np.log1p(alone) if config.transform == "symlog" else alone
         first = "shortcut" if config.kind == "lstm" else "layers.0"
-        features = features if config.kind == "lstm" else np.tile(features, config.history)
+        features = features if config.kind == "lstm" else np.tile(features, config.history_length)
         last = f"layers.{len(config.hidden)}"
         tensors[f"{first}.bias"] = -tensors[f"{first}.weight"] @ features
         tensors[f"{last}.weight"][:] = 0.0
@@ -151,10 +151,10 @@ def _from_policy(start: str, fields: Sequence[str], shapes: Mapping[str, Shape],
     """Its weights, 0 for inputs that it lacks. Raises ConfigError if its layers differ."""
     policy = read_policy(policy_path(Path(start)))
     key = f"{source}: network.start.policy"
-    if missing := [name for name in policy.spec.fields if name not in fields]:
+    if missing := [name for name in policy.spec.observed if name not in fields]:
         raise ConfigError(f"{key}: {start} reads {', '.join(missing)}, too: put it into network.fields")
     tensors = {name: np.asarray(tensor, np.float64) for name, tensor in policy.tensors.items()}
-    columns = [list(fields).index(name) for name in policy.spec.fields]
+    columns = [list(fields).index(name) for name in policy.spec.observed]
     for name in _OF_INPUTS[policy.spec.network.kind]:
         if tensors[name].shape[0] == shapes.get(name, (0,))[0]:
             weights, tensors[name] = tensors[name], np.zeros(shapes[name])

@@ -179,7 +179,7 @@ class _Search:
 
     def score(self, judged: Sequence[Judgement]) -> float:
         """Returns the score of a point, by its episodes."""
-        return score_of(judged, self.config.search.worst_share)
+        return score_of(judged)
 
     def stopped(self) -> bool:
         """Returns whether a stop was requested; meanwhile shows the progress."""

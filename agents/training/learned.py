@@ -275,12 +275,12 @@ def start_tensors(start: str, network: Exported, fields: Sequence[str]) -> dict[
         ConfigError: the policy reads something else, or its network has another shape.
     """
     policy = read_policy(policy_path(Path(start)))
-    count = len(policy.spec.fields)
+    count = len(policy.spec.observed)
     more = len(fields) - count if policy.spec.history == 1 else 0
-    if policy.spec.fields != tuple(fields)[:count] or policy.spec.history != network.history:
+    if policy.spec.observed != tuple(fields)[:count] or policy.spec.history != network.history:
         raise ConfigError(
             f"agent.start: {start} reads {policy.spec.history} observations of "
-            f"{', '.join(policy.spec.fields)}: env.fields and agent.history_length have to agree"
+            f"{', '.join(policy.spec.observed)}: env.fields and agent.history_length have to agree"
         )
     tensors = {name: th.as_tensor(tensor) for name, tensor in policy.tensors.items()}
     if more > 0 and (first := "layers.0.weight") in tensors:

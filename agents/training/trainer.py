@@ -26,13 +26,16 @@ from ns3_env.agents.training.progress import RunLogger, Stopwatch
 from ns3_env.agents.training.rollout_env import RolloutEnv, SpacesOnly
 from ns3_env.config.imports import is_code
 from ns3_env.config.model import validate
-from ns3_env.decision.observations import wire_bytes
+from ns3_env.decision.observations import converted, is_formula, wire_bytes
 from ns3_env.errors import ConfigError
 from ns3_env.policies.file import POLICY_FILE, PolicyFile, policy_bytes, write_policy
 from ns3_env.policies.header import AnyInput, Input, PolicySpec, Training
 from ns3_env.policies.history import Floats, Ints
 from ns3_env.policies.policy import FloatArray, Policy, State
 from ns3_env.policies.released import LAYOUT
+
+#: Episodes of flows between lines of the log.
+_LOG_EVERY_EPISODES = 16
 
 
 class Sb3Policy:
@@ -78,7 +81,7 @@ class Trainer:
             logs: folder of progress.csv and the TensorBoard file; None: no logs.
             log_suffix: suffix of their names, so that a resumed run keeps its earlier files.
         """
-        th.set_num_threads(config.train.torch_threads)
+        th.set_num_threads(1)
         self.config = config
         self.env = env
         self.run_name = None if logs is None else logs.name
@@ -110,8 +113,8 @@ class Trainer:
             "placement": "python" if agent.channel else "simulator",
         }
         settings = {**policy_layout.settings, "name": policy_layout.agent}
-        train = {"torch_threads": th.get_num_threads()}
-        config = validate({"agent": settings, "env": env, "train": train}, RunConfig, source)
+        config = validate({"agent": settings, "env": env}, RunConfig, source)
+        threads = th.get_num_threads()
         make_task(config.env, source)  # names are checked
         try:
             trainer = cls(
@@ -125,6 +128,8 @@ class Trainer:
             )
         except Exception as error:  # any error of an algorithm for settings that users have written
             raise ConfigError(f"{source}: no agent can be made of it: {error}") from error
+        finally:
+            th.set_num_threads(threads)
         put_policy(trainer.model.policy, folder)
         return trainer
 
@@ -148,7 +153,7 @@ class Trainer:
         self.model.learn(
             decisions,
             callback,
-            log_interval=self.config.train.log_every_episodes,
+            log_interval=_LOG_EVERY_EPISODES,
             reset_num_timesteps=self.model.num_timesteps == 0,
         )
 
@@ -184,8 +189,15 @@ class Trainer:
     def act(self, histories: Floats, lengths: Ints) -> Floats:
         """Returns the networks' answers to histories (n, K, D) of lengths (n,): (n, 1) in [-1, 1].
 
-        K and D are those of ``export()``. A policy that reads histories has ``act_on``.
+        K and D are those of ``export()``, whose fields are all declared ones.
         """
+        fields = self.config.env.fields
+        if any(map(is_formula, fields)):
+            histories = converted(histories, (*fields, *self.network().appended))
+        return self._answers(histories, lengths)
+
+    def _answers(self, histories: Floats, lengths: Ints) -> Floats:
+        """Returns the answers to histories of observations. A policy that reads histories has ``act_on``."""
         actions: Floats
         if (act_on := getattr(self.model.policy, "act_on", None)) is not None:
             actions = act_on(histories, lengths)

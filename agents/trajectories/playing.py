@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ns3_env.agents.trajectories.dataset import Trajectory
 from ns3_env.decision.actions import Map, make_action_map, nearest_actions
-from ns3_env.decision.observations import field_indices
+from ns3_env.decision.observations import columns
 from ns3_env.decision.outcomes import Batch
 from ns3_env.envs.flow_stream import FlowStream, episode_seed
 from ns3_env.envs.rollouts import Exploration, Rollout, Rollouts
@@ -32,7 +32,7 @@ class TaskActions:
 
     def __init__(self, spec: TaskSpec, policy: Any) -> None:
         self._task, self._action = spec.problem(), spec.action
-        self._columns = field_indices(policy.fields) if hasattr(policy, "fields") else None
+        self._fields = policy.fields if hasattr(policy, "fields") else None
         self._own = own_map(spec.action, policy)
         self._space = spec.action.space
         self._states = SlotStates(policy)
@@ -43,7 +43,8 @@ class TaskActions:
 
     def __call__(self, records: NDArray[np.float64], slots: NDArray[np.int64]) -> NDArray[np.float32]:
         """Actions (m, A) of the task for slots (m,) whose records are (m, fields)."""
-        observations = self._task.observe(records) if self._columns is None else records[:, self._columns]
+        fields = self._fields
+        observations = self._task.observe(records) if fields is None else columns(records, fields)
         chosen: NDArray[Any] = np.asarray(self._states.predict(observations, slots)).reshape(len(slots), -1)
         if self._own is not None:
             chosen = nearest_actions(self._action, self._own(chosen, records), records)

@@ -84,7 +84,6 @@ def main() -> None:
         lambda _: 3e-3,
         history_length=spec.history,
         append_last_action=False,
-        compress=True,
         **widths,
     )
     task = Task(spec.fields, make_reward("staged"), spec.action_map, spec.telemetry_bytes)

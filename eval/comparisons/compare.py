@@ -107,9 +107,9 @@ def against(
     """Episodes of the policy, under this name, of each controller, and of a constant window of one BDP, on
     the same flows of the scenario."""
     seed, episodes = evaluation.seed, evaluation.episodes
-    where = placement_of(policy, evaluation)
-    if where != evaluation.placement:
-        print(f"{name} has no policy's file: it decides in Python (evaluation.placement: python)")
+    where = placement_of(policy)
+    if where == "python":
+        print(f"{name} has no policy's file: it decides in Python")
     others = opponents(scenario, evaluation)
     policy_episodes: dict[str, list[Episode]] = {}
     with LocalPool() as pool:
@@ -133,9 +133,9 @@ def opponents(scenario: Scenario, evaluation: EvaluationConfig) -> dict[str, Con
     return {**others, ROW: CONSTANT_WINDOW} if scenario.transport == "rdma" else others
 
 
-def placement_of(policy: Policy, evaluation: EvaluationConfig) -> Placement:
-    """Returns the place of decisions: the configured one, but Python without a file for the simulator."""
-    return evaluation.placement if isinstance(policy, NetworkPolicy) else "python"
+def placement_of(policy: Policy) -> Placement:
+    """Returns the place of decisions: the simulator, but Python without a file for it."""
+    return "simulator" if isinstance(policy, NetworkPolicy) else "python"
 
 
 def as_json(episodes_by_name: Mapping[str, Sequence[Episode]], transport: Transport) -> dict[str, Any]:
@@ -152,7 +152,7 @@ def after_training(config: RunConfig, folder: RunFolder, json_file: Path | None 
     assert config.evaluation is not None
     policy = resolve(folder.latest_checkpoint()[0]).policy()
     episodes_by_name = against(config.agent.name, policy, config.env, scenario, config.evaluation)
-    inside = placement_of(policy, config.evaluation) == "simulator"
+    inside = placement_of(policy) == "simulator"
     where = "inside the simulator" if inside else "across the channel"
     title = (
         f"{scenario.agent_flow_count} flows, {scenario.topology.kind}, unseen; {config.agent.name} decides "

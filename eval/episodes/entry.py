@@ -137,9 +137,9 @@ def of_module(entry: Entry) -> TrainedPolicy:
             "see ns3_env/policies/policy.py"
         )
     try:
-        observations.field_indices(policy.fields)
+        observations.declared(policy.fields)
         make_action_map(policy.action_map)
-    except KeyError as error:
+    except (KeyError, ValueError) as error:
         raise ScenarioError(f"{place}: {error.args[0]}") from None
     return TrainedPolicy(policy, EnvConfig(fields=list(policy.fields), action=Named(name=policy.action_map)))
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from ns3_env.agents.training.checkpoint import checkpoints_of, resolve
 from ns3_env.config.gone import farewell
 from ns3_env.config.model import nearest, shown
+from ns3_env.decision.observations import declared
 from ns3_env.decision.task import unknown_fields
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.eval.episodes.arguments import is_known
@@ -86,9 +87,9 @@ def can_play(entry: Entry, spec: TaskSpec) -> bool:
     if isinstance(decider, Controller):
         return _plays(decider, spec)
     transport = spec.test(0).transport
-    fields = decider.policy.fields
+    fields = declared(decider.policy.fields)
     if group_of(spec) == LAYER2:
-        return set(fields) <= set(spec.fields)
+        return set(fields) <= set(declared(spec.fields))
     hears_frames = any(field.startswith("notified_") for field in fields)
     return not hears_frames and unknown_fields(transport, fields) is None
 

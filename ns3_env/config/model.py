@@ -13,6 +13,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeVar, Union, get_args, 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
+from ns3_env.config.gone import current
 from ns3_env.errors import ConfigError
 
 M = TypeVar("M", bound=BaseModel)
@@ -54,6 +55,7 @@ class Strict(BaseModel):
     @classmethod
     def _refuse_unknown_keys(cls, data: Any) -> Any:
         if isinstance(data, Mapping):
+            data = current(cls.__name__, data)
             unknown = [str(key) for key in data if key not in cls.model_fields]
             if unknown:
                 keys = list(cls.model_fields)

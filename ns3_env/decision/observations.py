@@ -4,6 +4,9 @@
 The table is declared once, in C++ (``ns3_env/cpp/channel/observation-fields.cc``). The simulator writes it
 into the channel's header and this module reads the copy compiled into ``ns3_env._native``; the layout's
 hash proves both equal.
+
+An observed field is a declared one by name, or a formula over declared ones: ``"queueing = rtt - 1"``.
+Formulas are read and calculated in C++ too (``ns3_env/cpp/policy/formula.h``).
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -59,15 +63,42 @@ def field_indices(names: Sequence[str]) -> NDArray[np.intp]:
     """Positions of the named fields in a record. Raises KeyError, which names the nearest known field."""
     for name in names:
         if name not in INDEX:
+            if is_formula(name):
+                raise KeyError(f"{name!r} is a formula: expected a declared field's name")
             near = difflib.get_close_matches(name, INDEX, n=1, cutoff=0.0)
             raise KeyError(f"unknown observation field {name!r}; the nearest known one is {near[0]!r}")
     return np.array([INDEX[name] for name in names], dtype=np.intp)
 
 
-def agent_flags(names: Sequence[str]) -> dict[str, bool]:
+def is_formula(field: str) -> bool:
+    """Returns whether an observed field is a formula: ``NAME = EXPRESSION``."""
+    return "=" in field
+
+
+@cache
+def formula(field: str) -> _native.Formula:
+    """The formula in an observed field. Raises ValueError, naming the character that is wrong."""
+    try:
+        return _native.Formula(field)
+    except _native.PolicyError as error:
+        raise ValueError(str(error)) from None
+
+
+def declared(fields: Sequence[str]) -> tuple[str, ...]:
+    """Declared fields that these observed ones read, each once, in the order in which they need them.
+
+    Raises KeyError for an unknown name, ValueError for a wrong formula.
+    """
+    read: list[str] = []
+    for field in fields:
+        read += formula(field).fields if is_formula(field) else [FIELDS[field_indices([field])[0]].name]
+    return tuple(dict.fromkeys(read))
+
+
+def agent_flags(fields: Sequence[str]) -> dict[str, bool]:
     """Attributes of "agent" that request those of these fields that are not always reported, as they cost
     time or bytes."""
-    return {_native.REQUESTS[name]: True for name in names if name in _native.REQUESTS}
+    return {_native.REQUESTS[name]: True for name in declared(fields) if name in _native.REQUESTS}
 
 
 def spared_attributes(
@@ -82,25 +113,51 @@ def spared_attributes(
     return {name: value for name, value in attributes.items() if value}
 
 
-def wire_bytes(names: Sequence[str]) -> int:
-    """Returns the bytes on the wire that each packet carries for an agent that observes the named fields.
+def wire_bytes(fields: Sequence[str]) -> int:
+    """Returns the bytes on the wire that each packet carries for an agent that observes these fields.
 
     0 for values that a sender knows by itself (its window, its rate, marks, its last action); 8 for a
     timestamp (RTT); 8 more for queue and rate of only the most congested hop; 2 more for the number of flows
     there; 42 for a record of every hop (HPCC's header). Declared with the fields, in
-    ``ns3_env/cpp/channel/observation-fields.cc``. Raises KeyError.
+    ``ns3_env/cpp/channel/observation-fields.cc``. Raises as ``declared``.
     """
-    return _native.wire_bytes([int(i) for i in field_indices(names)])
+    return _native.wire_bytes([int(i) for i in field_indices(declared(fields))])
 
 
-def observation_space(names: Sequence[str]) -> Box:
-    """Box of float32, shape (len(names),), with each field's declared range."""
-    chosen = [FIELDS[i] for i in field_indices(names)]
+def observation_space(fields: Sequence[str]) -> Box:
+    """Box of float32, shape (len(fields),), with each field's declared range, or a formula's."""
+    limit = _native.Formula.LIMIT
+    chosen = [
+        Field(formula(name).name, "1", "", -limit, limit)
+        if is_formula(name)
+        else FIELDS[field_indices([name])[0]]
+        for name in fields
+    ]
     return Box(
         low=np.array([field.low for field in chosen], dtype=np.float32),
         high=np.array([field.high for field in chosen], dtype=np.float32),
         dtype=np.float32,
     )
+
+
+_positions = cache(field_indices)
+
+
+def columns(records: NDArray[np.float64], fields: Sequence[str]) -> NDArray[Any]:
+    """Values (k, len(fields)) of observed fields in records (k, all fields). Raises as ``declared``."""
+    if any(map(is_formula, fields)):
+        return _native.Reading(list(fields)).observe(records)
+    return records[:, _positions(tuple(fields))]
+
+
+def converted(values: NDArray[Any], fields: Sequence[str]) -> NDArray[Any]:
+    """Observations (..., len(fields)) from values (..., D) of the fields ``declared(fields)``."""
+    needed = declared(fields)
+    if needed == tuple(fields):
+        return values
+    records = np.zeros((values[..., 0].size, len(FIELDS)))
+    records[:, field_indices(needed)] = values.reshape(len(records), -1)
+    return columns(records, fields).reshape(*values.shape[:-1], len(fields))
 
 
 class Records(np.ndarray[tuple[int, int], np.dtype[np.float64]]):

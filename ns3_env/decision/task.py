@@ -21,9 +21,9 @@ from ns3_env.decision.actions import (
 )
 from ns3_env.decision.observations import (
     FDCC_FIELDS,
-    INDEX,
     Records,
     agent_flags,
+    declared,
     field_indices,
     observation_space,
     wire_bytes,
@@ -39,8 +39,8 @@ from ns3_env.simulator.script import Script
 def knows(transport: Transport, field: str) -> bool:
     """Returns whether flows of the transport know the field: TCP's sender has its own numbers and its RTT,
     but no telemetry of hops, and no feedback frames of switches. Raises KeyError for an unknown field."""
-    needs_no_switch = _native.known_without_switches(observations.field_indices([field])[0])
-    return transport == "rdma" or needs_no_switch
+    needs_no_switch = map(_native.known_without_switches, field_indices(declared([field])))
+    return all(needs_no_switch) or transport == "rdma"
 
 
 def fields_of(transport: Transport) -> list[str]:
@@ -50,7 +50,7 @@ def fields_of(transport: Transport) -> list[str]:
 
 def unknown_fields(transport: Transport, fields: Sequence[str]) -> str | None:
     """Describes the fault in observing ``fields``; None if all are known."""
-    lacking = [field for field in fields if not knows(transport, field)]
+    lacking = [field for field in declared(fields) if not knows(transport, field)]
     if not lacking:
         return None
     return (
@@ -134,7 +134,7 @@ class Task:
     ) -> None:
         """
         Args:
-            fields: names of the observed fields.
+            fields: names of the observed fields, and formulas over declared ones ("queueing = rtt - 1").
             reward: name of a reward, its name with settings ({"name": "goodput_delay", "delay_weight": 2.0}),
                 or a function of :class:`ns3_env.decision.observations.Records` (k, fields) to rewards (k,):
                 ``lambda records: records["goodput"] - records["qlen"]``.
@@ -144,8 +144,8 @@ class Task:
                 (:func:`ns3_env.decision.observations.wire_bytes`).
 
         Raises KeyError for an unknown field, reward or action map, naming those that are known; TypeError
-        for a reward or an action map that is neither a name nor callable; ValueError if the action map
-        reads a field that is not observed.
+        for a reward or an action map that is neither a name nor callable; ValueError for a wrong formula, or
+        if the action map reads a field that is not observed.
         """
         if isinstance(fields, str):
             raise TypeError(f"fields: is {fields!r}: write a list of names, [{fields!r}]")
@@ -153,7 +153,7 @@ class Task:
         self.reward: Reward = _chosen("reward", reward, make_reward, callable)
         action = MultiplicativeWindow() if action is None else action
         self.action: ActionMap = _chosen("action", action, make_action_map, lambda one: hasattr(one, "space"))
-        if fault := unobserved(self.action, self.fields):
+        if fault := unobserved(self.action, declared(self.fields)):
             raise ValueError(fault)
         self.telemetry_bytes = wire_bytes(self.fields) if telemetry_bytes is None else telemetry_bytes
         self.observation_space: Box = observation_space(self.fields)
@@ -172,13 +172,7 @@ class Task:
     def _compiled(self) -> _native.Reading:
         """Compiles its reading of records: a call costs less than NumPy's for a few rows."""
         cost = minus(self.reward)
-        return _native.Reading(
-            field_indices(self.fields).tolist(),
-            self.observation_space.low.astype(np.float32),
-            self.observation_space.high.astype(np.float32),
-            settles(self.reward),
-            None if cost is None else INDEX[cost],
-        )
+        return _native.Reading(list(self.fields), settles(self.reward), cost)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "_reading"}

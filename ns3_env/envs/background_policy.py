@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ns3_env.decision.observations import field_indices
+from ns3_env.decision.observations import columns, declared
 from ns3_env.policies.policy import Policy, SlotStates, action_map_for
 
 
@@ -14,8 +14,10 @@ class BackgroundPolicy:
     """Asks one policy for many flows, each with its own state."""
 
     def __init__(self, policy: Policy) -> None:
-        """Raises KeyError if one of the policy's fields or its action map is unknown."""
-        self._columns = field_indices(policy.fields)
+        """Raises KeyError if one of the policy's fields or its action map is unknown, ValueError for a wrong
+        formula."""
+        declared(policy.fields)
+        self._fields = policy.fields
         self._to_actions = action_map_for(policy)
         self._states = SlotStates(policy)
 
@@ -27,5 +29,5 @@ class BackgroundPolicy:
         """Windows, rates and echoes (m, 3) for the due ``flows`` (m,) and their telemetry (m, fields)."""
         if len(flows) == 0:
             return np.empty((0, 3))
-        chosen = self._states.predict(records[:, self._columns], flows)
+        chosen = self._states.predict(columns(records, self._fields), flows)
         return self._to_actions(chosen, records)

@@ -50,6 +50,7 @@ def _answer(arguments: list[str], defaults: Mapping[str, str], checked: Callable
 
         name, options = read_command_line(["run", *arguments[1:]])
         settings = read_settings(merged(defaults, options), name)
+        settings.arguments()  # unknown fields are refused
         fields = DEFAULT_FIELDS[find_target(name).transport]
         print(element_structs(fields if settings.fields is None else settings.fields.split(",")))
         return 0

@@ -27,7 +27,7 @@ from typing_extensions import Self
 from ns3_env.config.bounds import MAX_TELEMETRY_BYTES, MAX_TIME_NS, Bdps, Count, Rtts, Seed, few
 from ns3_env.config.model import Strict, shown
 from ns3_env.decision.actions import ActionMap, make_action_map, unobserved
-from ns3_env.decision.observations import agent_flags, field_indices, spared_attributes
+from ns3_env.decision.observations import agent_flags, declared, formula, is_formula, spared_attributes
 from ns3_env.decision.rtt_target import RttTarget
 from ns3_env.scenario import Clock
 
@@ -43,14 +43,15 @@ _MOST_OF_FIELDS = 1e15
 
 def _known_field(name: str) -> str:
     try:
-        field_indices([name])
+        declared([name])
     except KeyError as error:
         raise ValueError(error.args[0]) from None
     return name
 
 
 class Input(Strict):
-    """One input of the network: a telemetry field, clipped to its range, and the operations on it."""
+    """One input of the network: a telemetry field, clipped to its range, or a formula over such fields, and
+    the operations on it."""
 
     field: Annotated[str, AfterValidator(_known_field)]
     transform: Transform = "none"
@@ -58,7 +59,12 @@ class Input(Strict):
     @property
     def fields(self) -> tuple[str, ...]:
         """Telemetry fields that it reads."""
-        return (self.field,)
+        return declared((self.field,))
+
+    @property
+    def name(self) -> str:
+        """Name of the field or the formula."""
+        return formula(self.field).name if is_formula(self.field) else self.field
 
 
 class DerivedInput(Strict):
@@ -201,7 +207,7 @@ class PolicySpec(Strict):
     @field_validator("observation")
     @classmethod
     def _different(cls, observation: list[AnyInput]) -> list[AnyInput]:
-        names = [entry.field for entry in observation if isinstance(entry, Input)]
+        names = [entry.name for entry in observation if isinstance(entry, Input)]
         for name in names:
             if names.count(name) > 1:
                 raise ValueError(f"field {name!r} is there twice")
@@ -257,6 +263,12 @@ class PolicySpec(Strict):
     def fields(self) -> tuple[str, ...]:
         """Telemetry fields that are observed, each once, in the order in which the inputs need them."""
         return tuple(dict.fromkeys(name for entry in self.observation for name in entry.fields))
+
+    @property
+    def observed(self) -> tuple[str, ...]:
+        """Fields and formulas that the network's inputs are, in order; inputs derived otherwise are left
+        out."""
+        return tuple(entry.field for entry in self.observation if isinstance(entry, Input))
 
     @property
     def agent_attributes(self) -> dict[str, float]:

@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 #: Parameters of the transformer; ``scale`` reduces its data to those of a scenario.
 _PARAMETERS = 7e9
-#: Bytes of a gradient's element, as ``model.element_bytes`` has it.
+#: Bytes of a gradient's element, as traffic of kind ``training`` has it.
 _ELEMENT_BYTES = 2
 #: Hosts of a node in SharedCluster.
 _GPUS = 4

@@ -24,7 +24,7 @@ def test_a_good_configuration_is_typed_and_complete() -> None:
     config = validate(GOOD, RunConfig, "x.yaml")
     assert isinstance(config.agent, FdccConfig)
     assert config.agent.hidden == 8
-    assert config.train.torch_threads == 1
+    assert config.train.keep_checkpoints == 2
     assert validate(config.model_dump(), RunConfig, "again") == config
 
 

@@ -101,7 +101,7 @@ def test_each_format_answers_as_the_networks_do_that_were_trained(
     "agent",
     [
         *AGENTS.values(),
-        {**AGENTS["fdcc"], "compress": False, "history_length": 1, "net_arch": []},
+        {**AGENTS["fdcc"], "history_length": 1, "net_arch": []},
         {"name": "ppo", "options": {"policy_kwargs": {"net_arch": []}}},
         {"name": "ppo", "options": {"use_sde": True, "policy_kwargs": {"squash_output": True}}},
         recurrent_ppo(shared_lstm=True, enable_critic_lstm=False),
@@ -120,8 +120,28 @@ def test_every_history_is_answered_as_by_the_original(tmp_path: Path, agent: dic
     assert largest_difference(NetworkPolicy.load(path).act, original.act, *inputs) < 1e-5
 
 
+@pytest.mark.parametrize("agent", ["fdcc", "recurrent_ppo", "td3"])
+def test_a_network_that_was_trained_on_formulas_answers_as_its_file(tmp_path: Path, agent: str) -> None:
+    folder = checkpoint(tmp_path / "c", AGENTS[agent], fields=["q = 1 + rtt / 2", "qlen", "w = rtt - qlen"])
+    policy = read_policy(folder / "policy.safetensors")
+    assert policy.spec.fields[:2] == ("rtt", "qlen")
+    original = find_source(folder).original
+    inputs = histories(policy.spec)
+    for form in FORMATS:
+        find_format(form).write(tmp_path / "policy.pt2", policy)
+        act = find_format(form).evaluator(tmp_path / "policy.pt2")
+        assert largest_difference(act, original, *inputs) < 1e-5
+
+
 SLOW = {"field": "rtt", "transform": "symlog"}
 DERIVED = {"derived": "rtt_target", "margin": 1.5, "target": 0.064, "gain": 0.1}
+#: Each operation of a formula, a division by zero, and steps beyond every limit.
+FORMULAS = [
+    {"field": "q = -min(rtt, 2) / (3 + abs(qlen_slope)) + log(qlen) / 20", "transform": "symlog"},
+    {"field": "w = log(max(qlen / goodput, exp(rtt))) / 30"},
+    {"field": "z = qlen / (rtt - rtt)"},
+    {"field": "rtt", "transform": "symlog"},
+]
 
 
 @pytest.mark.filterwarnings("error::DeprecationWarning", "error::FutureWarning")
@@ -133,6 +153,8 @@ DERIVED = {"derived": "rtt_target", "margin": 1.5, "target": 0.064, "gain": 0.1}
         ("mlp", {"observation": [{"field": "last_action"}, DERIVED]}),
         ("mlp", {"observation": [DERIVED, {"field": "qlen"}, SLOW], "history": 4}),
         ("mlp", {"observation": [{**DERIVED, "base_ns": 8192.0}, DERIVED, SLOW], "history": 2}),
+        ("mlp", {"observation": FORMULAS, "history": 3}),
+        ("carried", {"observation": FORMULAS}),
         ("carried", {"shortcut": 5}),
         ("carried", {"observation": [{"field": "pacing_rate", "transform": "symlog"}, DERIVED]}),
         ("lstm", {"observation": [{"field": "pacing_rate", "transform": "symlog"}, DERIVED], "history": 2}),
@@ -331,6 +353,7 @@ for path in {paths!r}:
     print(json.dumps([flow.decide(row) for row in json.loads({rows!r})]))
 """
 
+FORMULA = "excess = 1e-1 * max(rtt - 1.e0, goodput)"
 ACTIONS: list[dict[str, Any]] = [
     *({"name": "multiplicative_window", "alpha": 0.5, "rounding": x} for x in ("floor", "progress", "none")),
     {"name": "recursive_window", "alpha": 0.5, "most_factor": 2.0},
@@ -348,7 +371,7 @@ def test_the_example_decides_as_here_with_onnx_runtime_alone(tmp_path: Path, age
     for number, action in enumerate(ACTIONS):
         if agent == "rlcc" and action["name"] == "fair_share_window":
             continue  # it observes three fields and no share
-        learner = trainer(AGENTS[agent], action=action, fields=[*FIELDS, "fair_share"])
+        learner = trainer(AGENTS[agent], action=action, fields=[*FIELDS, "fair_share", FORMULA])
         policy = learner.export()
         paths.append(str(tmp_path / f"policy-{number}.onnx"))
         if number == 0:

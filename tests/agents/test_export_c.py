@@ -113,6 +113,11 @@ def test_the_command_says_how_near_the_file_decides_and_what_it_costs(
 
 ALL = [{"field": name, "transform": "symlog"} for name in FEATURES]
 PLAIN = [{"field": name} for name in ("rtt", "qlen", "switch_rate", "ecn_fraction", "last_action")]
+FORMULAS = [
+    {"field": "q = log(rtt) * 2 - min(qlen, 3) / (1 + abs(qlen_slope))"},
+    {"field": "w = max(exp(-rtt), last_action) + ecn_fraction", "transform": "symlog"},
+    {"field": "qlen", "transform": "symlog"},
+]
 SHARE = [{"field": name, "transform": "symlog"} for name in ("rtt", "goodput", "fair_share")]
 RATE = {"name": "multiplicative_rate"}
 START = {"name": "per_flow_rtt", "rtt_fraction": 0.5, "start_bdps": 0.3}
@@ -130,6 +135,7 @@ TARGET = {"derived": "rtt_target", "margin": 1.0, "target": 0.1, "gain": 2.0}
         ("mlp", {"action": {"name": "logarithmic_window"}, "clock": {"name": "per_ack"}}),
         ("mlp", {"observation": SHARE, "action": {"name": "fair_share_window"}}),
         ("mlp", {"observation": SHARE, "action": {"name": "fair_share_window"}, "clock": START}),
+        ("mlp", {"observation": FORMULAS, "history": 2}),
         ("lstm", {"observation": ALL}),
         ("carried", {}),
         ("mlp", {"observation": ALL, "clock": START, "telemetry_every_rtts": 0.2}),

@@ -49,12 +49,13 @@ def test_a_model_of_stable_baselines_trained_on_an_id(algorithm: Any, tmp_path: 
     np.testing.assert_allclose(np.clip(actions(file, observations), -1, 1), answers, atol=1e-5)
 
 
-def test_an_agent_of_ones_loop_in_a_vector_environment_then_plays(tmp_path: Path) -> None:
+@pytest.mark.parametrize("fields", [["rtt", "qlen"], ["queueing = log(rtt) - qlen / 2", "qlen"]])
+def test_an_agent_of_ones_loop_in_a_vector_environment_then_plays(tmp_path: Path, fields: list[str]) -> None:
     envs = gym.make_vec(
         "ns3_env/RdmaIncast-v0",
         num_envs=2,
         vectorization_mode="vector_entry_point",
-        fields=["rtt", "qlen"],
+        fields=fields,
         action={"name": "multiplicative_window", "rounding": "none"},
     )
     torch.manual_seed(0)

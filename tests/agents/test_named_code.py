@@ -150,7 +150,7 @@ def test_a_policy_whose_memory_no_file_holds_trains_and_is_compared_across_the_c
     recurrent: Path,
 ) -> None:
     output = " ".join((recurrent / "said").read_text().split())
-    assert f"{RECURRENT} has no policy's file: it decides in Python (evaluation.placement: python)" in output
+    assert f"{RECURRENT} has no policy's file: it decides in Python" in output
     assert f"{RECURRENT} decides across the channel" in output
     assert set(json.loads((recurrent / "t.json").read_text())) == {RECURRENT, "hpcc", "constant window"}
     assert not list(recurrent.rglob("policy.safetensors"))

@@ -83,8 +83,8 @@ def test_the_network_is_the_published_one() -> None:
     config = configuration({"name": "rlcc"}).agent
     assert config.model_dump() == {
         "name": "rlcc", "base_ns": 8192.0, "margin": 1.5, "target": 0.064, "gain": 12.5, "history_length": 2,
-        "net_arch": [12, 12], "gamma": 0.99, "horizon": config.horizon, "difference_weight": 0.5,  # type: ignore[attr-defined]
-        "learning_rate": 0.01, "step_episodes": 4, "gradient_clip": 0.5, "action_noise": 0.0,
+        "net_arch": [12, 12], "horizon": config.horizon,  # type: ignore[attr-defined]
+        "learning_rate": 0.01, "action_noise": 0.0,
     }  # fmt: skip
     learner = trainer({"name": "rlcc", "base_ns": None})
     shapes = {name: tensor.shape for name, tensor in learner.network().tensors.items()}

@@ -119,7 +119,7 @@ HUGE = 10**400
     [
         {"env": {"fields": ["rtt"], "simulators": 10**9}},
         {"train": {"decisions": 10**30}},
-        {"train": {"torch_threads": 10**6}},
+        {"train": {"keep_checkpoints": 10**10}},
         {"agent": {"name": "fdcc", "hidden": 10**12}},
         {"agent": {"name": "fdcc", "learning_rate": HUGE}},
         {"agent": {"name": "fdcc", "buffer_size": 10**18}},

@@ -10,7 +10,9 @@ import pytest
 import yaml
 from pydantic import Field, create_model
 
+from ns3_env.agents.search.config import NetworkConfig
 from ns3_env.config.folders import DATA, data_names, find_file
+from ns3_env.config.gone import KEYS
 from ns3_env.config.model import Strict, validate
 from ns3_env.config.yaml import parse, put, read_mapping, to_text
 from ns3_env.errors import ConfigError, ScenarioError
@@ -177,3 +179,24 @@ def test_merge_keys_have_a_bound() -> None:
     levels += [f"a{i}: &a{i} {{<<: [{', '.join([f'*a{i - 1}'] * 8)}]}}" for i in range(1, 9)]
     with pytest.raises(yaml.YAMLError, match=r"merge keys \(<<\) bring in more than 100000 keys"):
         parse("\n".join(levels))
+
+
+@pytest.mark.parametrize(("name", "key"), [(name, key) for name, keys in KEYS.items() for key in keys])
+def test_a_key_that_went_is_accepted_with_the_value_that_holds_and_refused_with_another(
+    name: str, key: str
+) -> None:
+    model = create_model(name, __base__=Strict, kept=(int, 1))
+    with pytest.warns(FutureWarning, match=f"key '{key}' went in 0.3: leave it out, 0.4 refuses it"):
+        assert validate({"kept": 2, key: KEYS[name][key]}, model, "x.yaml") == model(kept=2)
+    with pytest.raises(ConfigError, match=rf"x.yaml: key '{key}' went in 0.3: it is .* now, leave it out"):
+        validate({key: -7}, model, "x.yaml")
+
+
+def test_a_key_with_another_name_works_under_its_earlier_one_with_a_warning() -> None:
+    with pytest.warns(FutureWarning, match="key 'history' is 'history_length' since 0.3"):
+        config = validate({"fields": ["rtt"], "history": 3}, NetworkConfig, "x.yaml")
+    assert config.history_length == 3
+    with pytest.raises(
+        ConfigError, match=r"x\.yaml: key 'history' is 'history_length' since 0\.3: leave 'history' out"
+    ):
+        validate({"fields": ["rtt"], "history": 3, "history_length": 3}, NetworkConfig, "x.yaml")

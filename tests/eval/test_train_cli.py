@@ -73,11 +73,13 @@ def test_a_run_says_which_stages_it_reached_and_what_reaches_the_others(
 
 
 @pytest.mark.parametrize("placement", ["simulator", "python"])
-def test_the_log_says_where_the_time_goes(files: list[str], tmp_path: Path, placement: str) -> None:
+def test_the_log_says_where_the_time_goes(
+    files: list[str], tmp_path: Path, placement: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ns3_env.agents.training.trainer._LOG_EVERY_EPISODES", 4)
     with (tmp_path / "curriculum.yaml").open("a") as file:
         file.write("validation: {every_episodes: 2, episodes: 1}\n" if placement == "simulator" else "")
-    changes = [f"env.placement={placement}", "train.log_every_episodes=4"]
-    assert train.main([*files, "--no-evaluation", *changes]) == 0
+    assert train.main([*files, "--no-evaluation", f"env.placement={placement}"]) == 0
     timed = [row for row in rows(the_run(tmp_path) / "progress.csv") if row["time/simulating"]]
     for row in timed:
         shares = [float(row[f"time/{what}"]) for what in ("simulating", "storing", "learning", "validating")]

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ns3_env import load_policy
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.benchmark.suite import Suite
 from ns3_env.eval.commands.evaluation import main, parser
@@ -67,6 +68,19 @@ def test_the_page_s_policy_is_the_example_s() -> None:
     queues = np.array([[0.0], [0.2], [3.0]])
     assert np.array_equal(page_policy.predict(queues)[0], example_policy.predict(queues)[0])
     assert (page_policy.fields, page_policy.action_map) == (example_policy.fields, example_policy.action_map)
+
+
+def test_the_page_s_field_is_learned_exported_and_simulated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (code,) = re.findall(r"```python\n(import gymnasium[^`]*queueing.*?)```", PAGE, re.DOTALL)
+    scope: dict[str, Any] = {}
+    exec(compile(code, "extending.md", "exec"), scope)
+    spec = load_policy(scope["path"]).spec
+    assert spec.observed[0] == "queueing = rtt - 1"
+    assert spec.fields == ("rtt", "qlen", "goodput", "pacing_rate")
+    assert len(set(scope["results"].table["entry"])) == 2
 
 
 def test_a_policy_joins_by_module_and_factory(tmp_path: Path) -> None:

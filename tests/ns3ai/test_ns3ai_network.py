@@ -172,6 +172,8 @@ def test_the_structs_that_are_printed_are_those_of_the_bindings(capsys: pytest.C
     assert printed.strip() == element_structs(FDCC_FIELDS)
     assert main(["structs", "tcp-flows", "--", "--fields=rtt"]) == 0
     assert "float rtt;\n};" in capsys.readouterr().out
+    assert main(["structs", "tcp-flows", "--", "--fields=queueing = rtt - 1"]) == 2
+    assert "is a formula: expected a declared field's name" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("layout", [1, 2])

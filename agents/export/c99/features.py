@@ -7,9 +7,10 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from ns3_env.agents.export.c99.formula import OPERAND, calculated
 from ns3_env.agents.export.c99.quantise import setting_q16
 from ns3_env.config.model import shown
-from ns3_env.decision.observations import FIELDS, INDEX
+from ns3_env.decision.observations import FIELDS, INDEX, is_formula
 from ns3_env.errors import ConfigError
 from ns3_env.policies.header import AnyInput, DerivedInput, PolicySpec
 from ns3_env.scenario import PerFlowRtt
@@ -129,22 +130,35 @@ def inputs_of(source: str, observation: list[AnyInput], also: frozenset[str] = f
     needs: set[str] = set()
     pieces: set[str] = set()
     lines: list[str] = []
+    operands: dict[str, str] = {}
     for i, entry in enumerate(observation):
         if isinstance(entry, DerivedInput):
             members.add("rtt_ns")
             pieces |= {"share", "root", "narrow"}
             lines += _target(i, entry)
             continue
-        if entry.field not in FEATURES:
-            raise ConfigError(
-                f"{source}: observation[{i}]: --format c does not know the field {shown(entry.field)}; it"
-                f" knows {', '.join(FEATURES)}"
-            )
-        feature = FEATURES[entry.field]
-        members |= set(feature.members)
-        needs |= set(feature.needs)
         symlog = entry.transform == "symlog"
-        pieces |= {"symlog" if symlog else "share"} | ({"apart"} if "apart" in feature.over[0] else set())
+        for name in entry.fields:
+            if name not in FEATURES:
+                raise ConfigError(
+                    f"{source}: observation[{i}]: --format c does not know the field {shown(name)}; it"
+                    f" knows {', '.join(FEATURES)}"
+                )
+            feature = FEATURES[name]
+            members |= set(feature.members)
+            needs |= set(feature.needs)
+            pieces |= {"apart"} if "apart" in feature.over[0] else set()
+        if is_formula(entry.field):
+            text, needed = calculated(f"{source}: observation[{i}]", entry.field)
+            pieces |= needed | {"share"} | ({"symlog"} if symlog else set())
+            operands |= {name: _operand(name) for name in entry.fields}
+            lines.append(f"x[{i}] = {text}; /* {entry.name} */")
+            if symlog:
+                size = f"symlog_q16(apart(x[{i}], 0), 65536U, {MOST_PLAIN}U)"
+                lines.append(f"x[{i}] = x[{i}] < 0 ? -{size} : {size};")
+                pieces.add("apart")
+            continue
+        pieces.add("symlog" if symlog else "share")
         most = int(FIELDS[INDEX[entry.field]].high)
         n, d = feature.over
         call = (
@@ -156,10 +170,19 @@ def inputs_of(source: str, observation: list[AnyInput], also: frozenset[str] = f
     declared = tuple(text for name, text in LOCALS.items() if name in needs)
     return Inputs(
         tuple(name for name in MEMBERS if name in members),
-        (*declared, *lines),
+        (*declared, *operands.values(), *lines),
         frozenset(pieces),
         tuple(name for entry in observation for name in entry.fields),
     )
+
+
+def _operand(name: str) -> str:
+    """A line that declares a field's value for formulas."""
+    feature = FEATURES[name]
+    n, d = feature.over
+    value = f"share_q16({n}, {d}, {min(int(FIELDS[INDEX[name]].high), MOST_PLAIN)}U)"
+    sign = f"({feature.negative} ? -1 : 1) * " if feature.negative else ""
+    return f"const int32_t {OPERAND}{name} = {sign}{value};"
 
 
 def _target(i: int, entry: DerivedInput) -> list[str]:

@@ -50,6 +50,13 @@ static int32_t symlog_q16(uint64_t n, uint64_t d, uint32_t most)
     return (int32_t)(((int64_t)(log2_q16(n + d) - log2_q16(d)) * 45426 + 32768) >> 16); /* ln 2 in Q16 */
 }
 
+//@ ln log2 rounded
+/* ln(v), both in Q16, of 1 / 65536 where v is below. */
+static int32_t ln_q16(int32_t v)
+{
+    return (int32_t)rounded((int64_t)(log2_q16(v < 1 ? 1U : (uint64_t)v) - 16 * 65536) * 45426, 16);
+}
+
 //@ share
 /* n / d in Q16, cut at `most` <= 32767; 0 where there is nothing to divide by. */
 static int32_t share_q16(uint64_t n, uint64_t d, uint32_t most)
@@ -109,6 +116,36 @@ static uint64_t scaled(uint64_t v, int32_t e, uint64_t most)
         return most;
     }
     return whole < 16 ? product >> (16 - whole) : product << (whole - 16);
+}
+
+//@ exp scaled rounded
+/* exp(v), both in Q16, cut at the largest number. */
+static int32_t exp_q16(int32_t v)
+{
+    if (v > 11 * 65536 || v < -12 * 65536)
+    {
+        return v < 0 ? 0 : INT32_MAX;
+    }
+    return (int32_t)scaled(65536U, (int32_t)rounded((int64_t)v * 94548, 16), INT32_MAX); /* log2 e in Q16 */
+}
+
+//@ quotient narrow
+/* a / b, all in Q16; 0 where there is nothing to divide by. */
+static int32_t quotient(int32_t a, int32_t b)
+{
+    return b == 0 ? 0 : narrow((int64_t)a * 65536 / b);
+}
+
+//@ lesser
+static int32_t lesser(int32_t a, int32_t b)
+{
+    return a < b ? a : b;
+}
+
+//@ larger
+static int32_t larger(int32_t a, int32_t b)
+{
+    return a > b ? a : b;
 }
 
 //@ tanh table:tanh

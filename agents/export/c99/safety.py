@@ -85,7 +85,7 @@ def secured_of(source: str, name: str, spec: PolicySpec) -> Secured:
         if field in inputs:
             i, entry = inputs[field]
             value, symlog = f"x[{i}]", entry.transform == "symlog"
-        elif field in FEATURES:
+        elif field in FEATURES and not (FEATURES[field].needs or FEATURES[field].negative):
             n, d = FEATURES[field].over
             value, symlog = f"share_q16({n}, {d}, {_most(field)}U)", False
             members |= set(FEATURES[field].members)

@@ -14,19 +14,13 @@ namespace
 
 constexpr size_t MOST_INPUTS = 64;
 
-Field
-FindField(JsonReader& json)
+/// \param cut values of a policy's fields \param operands indices of those that the formula reads
+float
+Calculated(const Formula& formula, const std::vector<size_t>& operands, std::span<const float> cut)
 {
-    const std::string name = json.Text("field");
-    for (const FieldSpec& spec : ObservationFields())
-    {
-        if (name == spec.name)
-        {
-            return spec.field;
-        }
-    }
-    throw ScenarioError("'" + json.Path("field") + "': there is no observation field '" +
-                        Shown(name) + "'");
+    std::array<float, FIELD_COUNT> values;
+    std::ranges::transform(operands, values.begin(), [&](size_t index) { return cut[index]; });
+    return formula(std::span(values).first(operands.size()));
 }
 
 } // namespace
@@ -49,17 +43,36 @@ Observation::Observation(JsonReader& policy)
 Observation::Input
 Observation::ReadField(JsonReader& json)
 {
-    const size_t value = Need(FindField(json));
-    if (std::any_of(m_inputs.begin(),
-                    m_inputs.end(),
-                    [value](const Input& input) { return !input.target && input.value == value; }))
+    const std::string name = json.Text("field");
+    Input input = Within(json.Path("field"),
+                         [&]
+                         {
+                             return Formula::Is(name) ? ReadFormula(Formula(name))
+                                                      : Input{.value = Need(DeclaredField(name))};
+                         });
+    const auto same = [&input](const Input& other)
+    {
+        return input.formula ? other.formula && input.formula->Name() == other.formula->Name()
+                             : !other.target && !other.formula && input.value == other.value;
+    };
+    if (std::ranges::any_of(m_inputs, same))
     {
         throw ScenarioError("'" + json.Path("field") + "' is there twice");
     }
     const bool symlog = json.OneOf("transform", {"none", "symlog"}) == "symlog";
-    return {.value = value,
-            .transform = symlog ? Transform::SymLog : Transform::None,
-            .target = std::nullopt};
+    input.transform = symlog ? Transform::SymLog : Transform::None;
+    return input;
+}
+
+Observation::Input
+Observation::ReadFormula(const Formula& formula)
+{
+    Input input{.formula = formula};
+    for (const Field field : formula.Fields())
+    {
+        input.operands.push_back(Need(field));
+    }
+    return input;
 }
 
 Observation::Input
@@ -68,10 +81,7 @@ Observation::ReadDerived(JsonReader& json)
     json.OneOf("derived", {"rtt_target"});
     const RttTarget target(json);
     const size_t rtt = Need(target.ReadsNanoseconds() ? Field::RttNs : Field::Rtt);
-    return {.value = rtt,
-            .transform = Transform::None,
-            .rate = Need(Field::PacingRate),
-            .target = target};
+    return {.value = rtt, .rate = Need(Field::PacingRate), .target = target};
 }
 
 size_t
@@ -97,7 +107,8 @@ Observation::Read(std::span<const float> values, float* inputs) const
     }
     for (const Input& input : m_inputs)
     {
-        const float value = cut[input.value];
+        const float value =
+            input.formula ? Calculated(*input.formula, input.operands, cut) : cut[input.value];
         if (input.target)
         {
             *inputs++ = static_cast<float>((*input.target)(value, cut[input.rate]));

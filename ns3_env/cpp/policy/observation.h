@@ -3,6 +3,8 @@
 #ifndef NS3_ENV_POLICY_OBSERVATION_H
 #define NS3_ENV_POLICY_OBSERVATION_H
 
+#include "formula.h"
+
 #include "ns3_env/cpp/channel/observation-fields.h"
 #include "ns3_env/cpp/json/json-reader.h"
 
@@ -71,13 +73,16 @@ class Observation
 
     struct Input
     {
-        size_t value;        ///< index in Fields(): the field, or the RTT of a derived input
-        Transform transform; ///< of a field
-        size_t rate{0};      ///< index in Fields(), of a derived input
-        std::optional<RttTarget> target; ///< if the input is derived
+        size_t value{0}; ///< index in Fields(): the field, or the RTT of a derived input
+        Transform transform{Transform::None}; ///< of a field or a formula
+        size_t rate{0};                       ///< index in Fields(), of a derived input
+        std::optional<RttTarget> target{};    ///< if the input is derived
+        std::optional<Formula> formula{};
+        std::vector<size_t> operands{}; ///< indices in Fields(), of a formula
     };
 
     Input ReadField(JsonReader& json);
+    Input ReadFormula(const Formula& formula);
     Input ReadDerived(JsonReader& json);
     /// The field's index in Fields(), which it joins if it is missing.
     size_t Need(Field field);

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Python binding of a task's reading of records: observations, and outcomes of decisions.
-#include "ns3_env/cpp/channel/observation-fields.h"
+#include "ns3_env/cpp/policy/formula.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <optional>
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
+#include <ranges>
+#include <span>
 #include <stdexcept>
+#include <variant>
 
 namespace py = pybind11;
 using namespace ns3::env;
@@ -22,16 +26,30 @@ namespace
 template <typename T>
 using Column = py::array_t<T, py::array::c_style | py::array::forcecast>;
 
-/// Clips a float as NumPy does: NaN stays.
+/// A field of a record, clipped to its range as NumPy does: NaN stays.
 float
-Cut(float value, float low, float high)
+Cut(const double* record, Field field)
 {
+    const FieldSpec& spec = ObservationFields()[static_cast<size_t>(field)];
+    const auto value = static_cast<float>(record[static_cast<size_t>(field)]);
     if (std::isnan(value))
     {
         return value;
     }
+    const auto low = static_cast<float>(spec.low);
+    const auto high = static_cast<float>(spec.high);
     const float raised = value > low ? value : low;
     return raised < high ? raised : high;
+}
+
+float
+Calculated(const double* record, const Formula& formula)
+{
+    std::array<float, FIELD_COUNT> values;
+    std::ranges::transform(formula.Fields(),
+                           values.begin(),
+                           [record](Field field) { return Cut(record, field); });
+    return formula(std::span(values).first(formula.Fields().size()));
 }
 
 py::ssize_t
@@ -48,25 +66,23 @@ Rows(const Column<double>& records)
 class Reading
 {
   public:
-    Reading(std::vector<size_t> fields,
-            const Column<float>& low,
-            const Column<float>& high,
-            bool settles,
-            std::optional<size_t> cost)
-        : m_fields(std::move(fields)),
-          m_low(low.data(), low.data() + low.size()),
-          m_high(high.data(), high.data() + high.size()),
-          m_settles(settles),
-          m_cost(cost)
+    Reading(const std::vector<std::string>& fields, bool settles, std::optional<std::string> cost)
+        : m_settles(settles)
     {
-        const auto known = [](size_t field) { return field < FIELD_COUNT; };
-        if (!std::all_of(m_fields.begin(), m_fields.end(), known) || !known(m_cost.value_or(0)))
+        for (const std::string& field : fields)
         {
-            throw std::invalid_argument("there is no such field");
+            if (Formula::Is(field))
+            {
+                m_columns.emplace_back(Formula(field));
+            }
+            else
+            {
+                m_columns.emplace_back(DeclaredField(field));
+            }
         }
-        if (m_low.size() != m_fields.size() || m_high.size() != m_fields.size())
+        if (cost)
         {
-            throw std::invalid_argument("a bound for each field, please");
+            m_cost = static_cast<size_t>(DeclaredField(*cost));
         }
     }
 
@@ -74,15 +90,17 @@ class Reading
     Column<float> Observe(const Column<double>& records) const
     {
         const py::ssize_t count = Rows(records);
-        Column<float> seen({count, static_cast<py::ssize_t>(m_fields.size())});
+        Column<float> seen({count, static_cast<py::ssize_t>(m_columns.size())});
         float* value = seen.mutable_data();
         for (const double* record = records.data();
              count > 0 && record < records.data() + records.size();
              record += FIELD_COUNT)
         {
-            for (size_t i = 0; i < m_fields.size(); ++i)
+            for (const auto& column : m_columns)
             {
-                *value++ = Cut(static_cast<float>(record[m_fields[i]]), m_low[i], m_high[i]);
+                const Field* field = std::get_if<Field>(&column);
+                *value++ =
+                    field ? Cut(record, *field) : Calculated(record, std::get<Formula>(column));
             }
         }
         return seen;
@@ -140,9 +158,7 @@ class Reading
         return rewards;
     }
 
-    std::vector<size_t> m_fields;
-    std::vector<float> m_low;
-    std::vector<float> m_high;
+    std::vector<std::variant<Field, Formula>> m_columns;
     bool m_settles;
     std::optional<size_t> m_cost;
 };
@@ -188,29 +204,74 @@ Named(const Column<double>& records)
     return dicts;
 }
 
+const char*
+NameOf(Field field)
+{
+    return ObservationFields()[static_cast<size_t>(field)].name;
+}
+
+py::tuple
+NamesOf(const Formula& formula)
+{
+    py::list names;
+    for (const Field field : formula.Fields())
+    {
+        names.append(NameOf(field));
+    }
+    return names;
+}
+
+py::list
+StepsOf(const Formula& formula)
+{
+    using Operation = Formula::Operation;
+    static constexpr std::array SIGNS{"+", "-", "*", "/", "min", "max", "abs", "log", "exp"};
+    const auto first = static_cast<size_t>(Operation::Add);
+    py::list steps;
+    for (const auto& [operation, number, field] : formula.Steps())
+    {
+        if (operation == Operation::Number)
+        {
+            steps.append(number);
+        }
+        else
+        {
+            steps.append(operation == Operation::Value
+                             ? NameOf(formula.Fields()[field])
+                             : SIGNS.at(static_cast<size_t>(operation) - first));
+        }
+    }
+    return steps;
+}
+
 } // namespace
 
 void
 BindReading(py::module_& module)
 {
+    py::class_<Formula> formula(module, "Formula", "A formula over declared fields.");
+    formula.def(py::init<const std::string&>(), py::arg("text"))
+        .def_property_readonly("name", &Formula::Name)
+        .def_property_readonly("fields", &NamesOf, "The declared fields that it reads, each once.")
+        .def_property_readonly("steps",
+                               &StepsOf,
+                               "Its steps on a stack: a number, a field's name, or one of + - * / "
+                               "min max abs log exp.");
+    formula.attr("LIMIT") = Formula::LIMIT;
+    formula.attr("STEP_LIMIT") = Formula::STEP_LIMIT;
+    formula.attr("LOG_FLOOR") = Formula::LOG_FLOOR;
+
     module.def("named",
                &Named,
                py::arg("records"),
                "A dict of field names and values for each record (k, fields), without NaN.");
     py::class_<Reading>(module, "Reading", "What a task reads from records (k, fields).")
-        .def(py::init<std::vector<size_t>,
-                      const Column<float>&,
-                      const Column<float>&,
-                      bool,
-                      std::optional<size_t>>(),
+        .def(py::init<const std::vector<std::string>&, bool, std::optional<std::string>>(),
              py::arg("fields"),
-             py::arg("low"),
-             py::arg("high"),
-             py::arg("settles"),
-             py::arg("cost"),
-             "The observed fields (indices) with their bounds, whether the reward settles, and the "
-             "field "
-             "that it is minus, or None.")
+             py::arg("settles") = false,
+             py::arg("cost") = py::none(),
+             "The observed fields and formulas, whether the reward settles, and the field that it "
+             "is minus, or None.")
         .def("observe",
              &Reading::Observe,
              py::arg("records"),

@@ -24,7 +24,7 @@ from tests.agents.fdcc.fake_vec_env import FakeRdmaVecEnv, RecallEnv
 SMALL: dict[str, Any] = {"hidden": 16, "shortcut": 16, "net_arch": [16], "batch_size": 16}
 SMALL |= {"learning_starts": 40, "train_freq": 16}
 #: Plain TD3: FDCC's additions for incasts are off.
-PLAIN: dict[str, Any] = {"compress": False, "compress_rewards": False}
+PLAIN: dict[str, Any] = {"compress_rewards": False}
 PLAIN |= {"random_share": 0.0, "saturation_penalty": 0.0}
 
 

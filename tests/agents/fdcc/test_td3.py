@@ -21,7 +21,7 @@ from ns3_env.agents.fdcc.replay import History
 from ns3_env.agents.fdcc.td3 import descend
 from tests.agents.fdcc.fake_vec_env import FakeRdmaVecEnv
 
-FOLLOWING = read(History(th.zeros(2, 1, 1), th.ones(2, dtype=th.int64)), compress=False)
+FOLLOWING = read(History(th.zeros(2, 1, 1), th.ones(2, dtype=th.int64)))
 
 
 def column(*values: float) -> th.Tensor:

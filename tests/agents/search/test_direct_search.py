@@ -182,7 +182,7 @@ def test_the_first_policy_grows_and_its_hidden_units_know_no_queue() -> None:
 
 
 def test_an_mlp_that_reads_several_observations_begins_to_grow_as_well() -> None:
-    subject = NetworkSubject(NetworkConfig(fields=["rtt", "qlen"], history=3), "x", 1, "test")
+    subject = NetworkSubject(NetworkConfig(fields=["rtt", "qlen"], history_length=3), "x", 1, "test")
     tensors = subject.policy(subject.space.start).tensors
     assert tensors["layers.0.weight"].shape == (12, 6)
     alone = np.tile([math.log(2), 0.0], 3)

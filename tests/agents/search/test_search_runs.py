@@ -413,7 +413,7 @@ def test_any_controller_is_tuned_times_among_its_attributes(tmp_path: Path) -> N
 
 
 def test_an_lstm_is_searched_as_well(tmp_path: Path) -> None:
-    lstm = ["network.kind=lstm", "network.memory=3", "network.history=4", "search.trials=9"]
+    lstm = ["network.kind=lstm", "network.memory=3", "network.history_length=4", "search.trials=9"]
     assert train.main([*written(tmp_path, "weights"), *lstm, "--no-evaluation"]) == 0
     policy = read_policy(RunFolder(the_run(tmp_path)).latest_checkpoint()[0] / "policy.safetensors")
     assert policy.tensors["lstm.weight_hh"].shape == (12, 3)

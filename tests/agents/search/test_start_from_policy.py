@@ -8,10 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ns3_env.agents.search.arena import score_of
 from ns3_env.agents.search.config import NetworkConfig
 from ns3_env.agents.search.network import NetworkSubject
-from ns3_env.agents.search.objectives import Judgement
 from ns3_env.errors import ConfigError
 from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.policies.released import load_policy
@@ -52,7 +50,7 @@ def test_a_field_or_a_layer_that_does_not_fit_is_named() -> None:
 def test_an_lstm_whose_shortcut_is_wider_begins_as_one_that_reads_less(tmp_path: Path) -> None:
     fdcc = load_policy("fdcc")
     widths = {"kind": "lstm", "memory": 16, "shortcut": 32, "hidden": [32], "hidden_activation": "relu"}
-    fields = {"fields": ["attained", *fdcc.fields], "history": 4, "start": {"policy": "fdcc"}}
+    fields = {"fields": ["attained", *fdcc.fields], "history_length": 4, "start": {"policy": "fdcc"}}
     network = NetworkSubject(NetworkConfig.model_validate({**widths, **fields}), "run", 1, "search.yaml")
     network.save(network.space.start, tmp_path)
     start = NetworkPolicy.load(tmp_path / "policy.safetensors")
@@ -60,10 +58,3 @@ def test_an_lstm_whose_shortcut_is_wider_begins_as_one_that_reads_less(tmp_path:
     assert np.allclose(start.predict(observations)[0], fdcc.predict(observations[:, 1:])[0], atol=1e-6)
     with pytest.raises(ValueError, match="shortcut: nothing but an lstm has one"):
         NetworkConfig.model_validate({"fields": ["rtt"], "shortcut": 32})
-
-
-def test_the_worst_episode_is_as_much_of_a_score_as_was_asked_for() -> None:
-    judged = [Judgement(score) for score in (-1.0, 0.0, 0.4)]
-    assert score_of(judged) == pytest.approx(-0.2)
-    assert score_of(judged, 0.25) == pytest.approx(0.75 * -0.2 + 0.25 * -1.0)
-    assert score_of(judged, 1.0) == -1.0

@@ -21,6 +21,8 @@ from ns3_env.scenario.traffic.training.program import Amounts, Layout, RankProgr
 
 #: Attention's share of a transformer layer's parameters: 4 h², next to the MLP's 8 h².
 _ATTENTION = 1 / 3
+#: Bytes of an activation, and of a gradient.
+ELEMENT_BYTES = 2
 
 
 class Model(Strict):
@@ -30,7 +32,6 @@ class Model(Strict):
     layers: int = Field(default=32, ge=1)
     hidden: int = Field(default=4096, ge=1)
     sequence: int = Field(default=4096, ge=1, description="tokens of a sequence")
-    element_bytes: int = Field(default=2, ge=1, description="of an activation, and of a gradient")
     experts: int = Field(
         default=1, ge=1, description="MLPs of a layer, which expert-parallel ranks share among them"
     )
@@ -59,8 +60,9 @@ class Training(TraceJob):
     kind: Literal["training"] = "training"
     model: Model = Field(default_factory=Model)
     parallel: Parallel = Field(default_factory=lambda: Parallel(dp=2))
-    micro_batch: int = Field(default=1, ge=1, description="sequences of a microbatch")
-    micro_batches: int = Field(default=1, ge=1, description="of a step and data-parallel rank")
+    micro_batches: int = Field(
+        default=1, ge=1, description="of a step and data-parallel rank, a sequence each"
+    )
     layers_together: int = Field(
         default=1, ge=1, description="layers that compute and communicate as one, with the same bytes"
     )
@@ -88,12 +90,11 @@ class Training(TraceJob):
     def amounts(self) -> Amounts:
         """Bytes and computation of a block, for one microbatch and rank."""
         model, of = self.model, self.parallel
-        tokens = self.micro_batch * model.sequence
-        activation = tokens * model.hidden * model.element_bytes
+        activation = model.sequence * model.hidden * ELEMENT_BYTES
         parameters = model.parameters / model.layers * self.layers_together / of.tp
         dense = parameters * (_ATTENTION if model.experts > 1 else 1)
         experts = parameters * (1 - _ATTENTION) * model.experts / of.ep if model.experts > 1 else 0
-        flops = 2 * tokens * (dense + (parameters - dense) * model.top_k)
+        flops = 2 * model.sequence * (dense + (parameters - dense) * model.top_k)
 
         def scaled(amount: float, least: int = 0) -> int:
             return max(least, round(amount * self.scale)) if amount else 0
@@ -105,8 +106,8 @@ class Training(TraceJob):
             if model.experts > 1
             else 0,
             stage_bytes=scaled(activation / of.tp, 1),
-            gradient_bytes=scaled(dense * model.element_bytes, of.dp),
-            expert_gradient_bytes=scaled(experts * model.element_bytes, of.dp),
+            gradient_bytes=scaled(dense * ELEMENT_BYTES, of.dp),
+            expert_gradient_bytes=scaled(experts * ELEMENT_BYTES, of.dp),
         )
 
     def _hosts(self, network: Network) -> Sequence[int]:
