@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""PPO in the simulators: likelihoods, advantages, runs; noise of TD3's actions."""
+"""PPO and TRPO in the simulators: likelihoods, advantages, runs; noise of TD3's actions."""
 
 from __future__ import annotations
 
+import csv
+import json
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,7 @@ import train
 from ns3_env.agents.sb3.censored import CensoredGaussian
 from ns3_env.agents.sb3.episode_buffer import generalised_advantages
 from ns3_env.errors import ConfigError
-from ns3_env.policies.file import POLICY_FILE
+from ns3_env.policies.file import POLICY_FILE, read_policy
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
 from tests.samples.agents import trainer
@@ -73,6 +75,19 @@ def test_a_run_depends_on_its_seed_and_not_on_the_number_of_simulators(tmp_path:
     runs = [trained(tmp_path / str(count), env={"simulators": count}) for count in (1, 3)]
     one, three = ((checkpoints(run)[-1] / POLICY_FILE).read_bytes() for run in runs)
     assert one[one.index(b"sha256") :][:80] == three[three.index(b"sha256") :][:80]
+
+
+def test_trpo_learns_from_plays_of_the_same_flows(tmp_path: Path) -> None:
+    agent = {"name": "trpo", "options": {"n_steps": 100, "n_critic_updates": 1}, "advantages": "episode"}
+    config = {"agent": agent, "env": {"plays": 3, "prefetch": 2}, "train": {"decisions": 300}}
+    run = trained(tmp_path / "run", **config)
+    states = [json.loads((folder / "learner.json").read_text()) for folder in checkpoints(run)]
+    assert states[-1]["counts"]["updates"] >= 2
+    with (run / "progress.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert all(int(row["curriculum/episodes"]) % 3 == 0 for row in rows if row["curriculum/episodes"])
+    first, last = (read_policy(checkpoints(run)[i] / POLICY_FILE).tensors for i in (0, -1))
+    assert not np.array_equal(first["layers.0.weight"], last["layers.0.weight"])
 
 
 def test_what_it_learned_decides_inside_the_simulator_under_the_clock_of_its_choice(tmp_path: Path) -> None:

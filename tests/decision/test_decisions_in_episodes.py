@@ -155,6 +155,17 @@ def test_a_backlog_is_told_to_who_observes_it_and_of_flows_that_tell_theirs() ->
     assert flows[2][0].min() > 0
 
 
+def test_a_policy_is_told_the_wish_for_fairness_of_its_scenario() -> None:
+    content = {
+        "topology": {"kind": "dumbbell", "senders": 2},
+        "traffic": listed({"size_bytes": 100_000}, {"size_bytes": 100_000}),
+        "controllers": [{"name": "agent", "attributes": {"FairnessWeight": 0.25}}],
+    }
+    batches, _ = episode(Task(("fairness_weight",), "slowdown", MultiplicativeWindow()), content)
+    assert {value for batch in batches for value in batch.observations.ravel()} == {0.25}
+    assert wire_bytes(["fairness_weight"]) == 0
+
+
 def test_fields_cost_the_bytes_of_what_packets_carry() -> None:
     assert wire_bytes(["fair_share"]) == wire_bytes(["flow_count"]) == 18
     assert wire_bytes(["qlen", "flow_count", "shorter_backlog"]) == wire_bytes(["qlen", "flow_count"]) + 8

@@ -115,6 +115,21 @@ def test_what_there_is_not_is_named() -> None:
         make("Incast", "gym")
 
 
+def test_only_policies_are_told_that_a_task_is_scored_by_fairness() -> None:
+    for spec in TASKS.values():
+        told = {"FairnessWeight": 1.0} if spec.measure == "max_min" else {}
+        scenario = spec.test(0)
+        wishes = {
+            key: value
+            for controller in scenario.controllers
+            for key, value in controller.attributes.items()
+            if key == "FairnessWeight"
+        }
+        assert wishes == told
+        if scenario.transport == "rdma":
+            assert "FairnessWeight" not in scenario.under("hpcc").controllers[0].attributes
+
+
 def test_a_curriculum_of_tasks_draws_each_as_often() -> None:
     config = validate({"tasks": ["Incast", "ns3_env/Rates-v3"]}, CurriculumConfig, "c.yaml")
     curriculum = Curriculum(config, EnvConfig(fields=["rtt"]), 1, "c.yaml")

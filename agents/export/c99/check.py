@@ -82,6 +82,7 @@ def telemetry(records: Numbers) -> dict[str, Integers]:
         "hop_flows": field["flow_count"],
         "shorter_backlog_ns": field["shorter_backlog"] * base,
         "fair_share_kbps": field["fair_share"] * rate / 1e3,
+        "fairness_weight_q16": 65536 * field["fairness_weight"],
         # values after the flow's last action
         "window_q8": 256 * np.minimum(field["window_bytes"], field["bdp_bytes"]),
         "rate_q8": 256 * field["rate_bps"] / 1e3,

@@ -31,6 +31,7 @@ MEMBERS = {
     "hop_flows": ("uint32_t", "flows counted at that hop"),
     "shorter_backlog_ns": ("uint32_t", "longest time in which a hop sends what shorter flows have left"),
     "fair_share_kbps": ("uint32_t", "least rate / flows of the path's hops; 0: not known yet"),
+    "fairness_weight_q16": ("uint32_t", "wish for fairness; 65536 is 1"),
 }
 #: Those of them that a flow without telemetry in its packets does not see.
 TELEMETRY = (
@@ -96,6 +97,7 @@ FEATURES = {
     "shorter_backlog": Feature(
         ("shorter_backlog_ns",), ("o->shorter_backlog_ns", "s->path.base_rtt_ns")
     ),
+    "fairness_weight": Feature(("fairness_weight_q16",), ("o->fairness_weight_q16", "65536U")),
     "ecn_fraction": Feature(("acks", "marked_acks"), ("o->marked_acks", "o->acks")),
     "attained": Feature(("attained_bytes",), ("o->attained_bytes", "s->bdp_bytes")),
     "remaining": Feature(("remaining_bytes",), ("o->remaining_bytes", "s->bdp_bytes")),
