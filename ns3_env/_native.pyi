@@ -190,6 +190,14 @@ class Reading:
         NDArray[np.bool_],
         NDArray[np.float64],
     ]: ...
+    def row(
+        self,
+        records: NDArray[np.float64],
+        first: NDArray[np.bool_],
+        terminated: NDArray[np.bool_],
+        truncated: NDArray[np.bool_],
+        row: int,
+    ) -> tuple[NDArray[np.float32], float | None, bool, dict[str, float], dict[str, Any]]: ...
 
 def named(records: NDArray[np.float64]) -> list[dict[str, float]]: ...
 
