@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
 
 from ns3_env._native import json_of
@@ -211,13 +212,8 @@ def _draw_content(
     scenario: ScenarioFields, network: Network, flows: Flows, controllers: list[int]
 ) -> dict[str, Any]:
     """Draws the parts that depend on the seed; ``controllers``: each flow's, as an index."""
-    slots = []
-    slot_count = 0
-    agents = [x.name == AGENT for x in played_controllers(scenario)]
-    for index in controllers:
-        under_agent = agents[index]
-        slots.append(slot_count if under_agent else -1)
-        slot_count += under_agent
+    agents, slot = [x.name == AGENT for x in played_controllers(scenario)], count()
+    slots = [next(slot) if agents[index] else -1 for index in controllers]
     content: dict[str, Any] = {
         "seed": scenario.seed,
         "flows": {
