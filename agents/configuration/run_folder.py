@@ -19,7 +19,7 @@ from pydantic import BaseModel
 from ns3_env.config.files import find_link, put_in_place, write_atomically, write_file
 from ns3_env.config.yaml import read_mapping, to_text
 from ns3_env.errors import ConfigError
-from ns3_env.simulator import plugin_versions
+from ns3_env.programs.plugins import plugin_versions
 
 PACKAGES = ("ns3-env", "ns3", "torch", "stable-baselines3", "gymnasium", "numpy", "pydantic", "cma")
 

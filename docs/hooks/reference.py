@@ -17,9 +17,9 @@ from ns3_env.eval.commands.export import parser as export_parser
 from ns3_env.eval.commands.lists import parser as list_parser
 from ns3_env.eval.commands.train import parser as train_parser
 from ns3_env.programs.executable import describe_controllers
+from ns3_env.programs.parameters import PAPER
 from ns3_env.programs.scripts import parser as config_parser
 from ns3_env.programs.transport import SHOWN, TRANSPORTS
-from ns3_env.scenario.parameters import PAPER
 from ns3_env.scenario.script import parser as script_parser
 
 TASKS = Path(__file__).parents[1] / "make" / "task_pages.py"

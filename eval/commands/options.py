@@ -15,7 +15,8 @@ from ns3_env.config.command_line import POLICY_HELP, AnyOrder
 from ns3_env.config.imports import trust_all
 from ns3_env.config.units import nanoseconds
 from ns3_env.errors import ConfigError, ScenarioError
-from ns3_env.simulator import HANG_TIMEOUT_VARIABLE, load_plugins
+from ns3_env.programs.executable import HANG_TIMEOUT_VARIABLE
+from ns3_env.programs.plugins import load_plugins
 
 #: The function of a command; returns its exit code, or None for 0.
 Work = Callable[[argparse.Namespace], "int | None"]

@@ -7,7 +7,7 @@ import argparse
 from pathlib import Path
 
 from ns3_env.eval.commands import options as shared
-from ns3_env.scenario.parameters import PRESETS
+from ns3_env.programs.parameters import PRESETS
 
 
 def add(options: argparse.ArgumentParser) -> shared.Work:

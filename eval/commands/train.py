@@ -16,9 +16,8 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ns3_env.agents.configuration.inputs import Inputs, read_inputs
 from ns3_env.agents.configuration.registry import AGENTS
 from ns3_env.agents.configuration.run_folder import Outcome, RunFolder
 from ns3_env.config.command_line import AnyOrder, guarded, typed
@@ -28,6 +27,9 @@ from ns3_env.config.yaml import read_mapping
 from ns3_env.errors import ConfigError
 from ns3_env.eval.commands import options as shared
 from ns3_env.eval.commands.options import check_json
+
+if TYPE_CHECKING:
+    from ns3_env.agents.configuration.inputs import Inputs
 
 #: ``pkg.module:name`` on the command line.
 _NAME_OF_CODE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
@@ -78,6 +80,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def run(options: argparse.Namespace) -> int:
     """Trains or searches, as the options specify, and compares; several runs are done in sequence."""
+    from ns3_env.agents.configuration.inputs import read_inputs
+
     check_json(options.json)
     more = [*options.overrides, options.algo or "", *map(str, options.curriculum)]
     trust(name for text in more for name in _NAME_OF_CODE.findall(text))

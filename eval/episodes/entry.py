@@ -20,8 +20,8 @@ from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.policies.policy import Placement, Policy
 from ns3_env.policies.released import is_released, named_controller, policy_path
+from ns3_env.programs.parameters import with_preset
 from ns3_env.scenario import AGENT, POLICY, Controller, Scenario
-from ns3_env.scenario.parameters import with_preset
 from ns3_env.simulator import Simulator
 
 if TYPE_CHECKING:

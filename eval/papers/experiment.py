@@ -14,8 +14,8 @@ from ns3_env.errors import ConfigError
 from ns3_env.eval.papers.outcome import Outcome, nested
 from ns3_env.eval.papers.runs import Port, Shares, count_shares
 from ns3_env.policies.released import released
+from ns3_env.programs.parameters import PAPER, PUBLISHED, parameters_of
 from ns3_env.scenario import AGENT, Scenario
-from ns3_env.scenario.parameters import PAPER, PUBLISHED, parameters_of
 from ns3_env.simulator import Simulator
 from ns3_env.simulator.pool import LocalPool
 from ns3_env.simulator.pool import Play as Episode

@@ -38,9 +38,9 @@ MIN_SOCKET_BUFFER_SEGMENTS = int(BOUNDS["least_socket_buffer_segments"])
 MAX_CLASSES = 8
 MAX_THREADS = 1024
 #: Bounds of this machine.
-MAX_HOSTS = 50_000
-MAX_SWITCHES = 10_000
-MAX_FLOWS = 1_000_000
+MAX_HOSTS = 200_000
+MAX_SWITCHES = 20_000
+MAX_FLOWS = 10_000_000
 #: Bounds of a job's files, all ranks together.
 MAX_NODES = 1_000_000
 MAX_JOB_BYTES = 256 << 20

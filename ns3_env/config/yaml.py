@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from ns3_env.config.collector import paused_collector
 from ns3_env.config.files import read_text
 from ns3_env.errors import ConfigError
 
@@ -93,18 +93,14 @@ for _kind in ("int", "float", "bool", "null", "timestamp", "binary"):
 
 def parse(text: str) -> Any:
     """The value that YAML text represents. Raises yaml.YAMLError."""
-    # The collector would repeatedly scan everything read so far: 200,000 entries would cost minutes.
-    collecting = gc.isenabled()
-    gc.disable()
     loader = _Loader(text)
     try:
-        return loader.get_single_data()
+        with paused_collector():
+            return loader.get_single_data()
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise yaml.YAMLError(str(error)) from None
     finally:
         loader.dispose()
-        if collecting:
-            gc.enable()
 
 
 def read_yaml(path: str | Path, raises: type[ValueError] = ConfigError) -> Any:

@@ -33,6 +33,7 @@ from ns3_env.decision.rewards import DEFAULT_REWARD, REWARDS, Reward, make_rewar
 from ns3_env.errors import ScenarioError
 from ns3_env.programs.transport import SHOWN, Transport, transport_of
 from ns3_env.scenario import Scenario
+from ns3_env.simulator.messages import DecisionBatch
 from ns3_env.simulator.script import Script
 
 
@@ -203,6 +204,19 @@ class Task:
             rewards = self._rewards(records)
             rewards[first] = 0.0
         return Outcomes(rewards, since, final, cut, slowdowns)
+
+    def read_row(
+        self, rows: DecisionBatch, index: int
+    ) -> tuple[NDArray[np.float32], float, bool, dict[str, float], dict[str, Any]]:
+        """Reads one row at once: its observation (D,), the reward and whether the value after it is 0, its
+        telemetry by name, and the entries of :meth:`Outcomes.infos`."""
+        observation, reward, final, telemetry, infos = self._reading.row(
+            rows.records, rows.first, rows.terminated, rows.truncated, index
+        )
+        if reward is None:
+            reward = float(self._rewards(rows.records[index : index + 1])[0])
+            reward = 0.0 if rows.first[index] else reward
+        return observation, reward, final, telemetry, infos
 
     def _rewards(self, records: NDArray[np.float64]) -> NDArray[np.float64]:
         """Calls a reward in Python. Raises TypeError unless it returns a number for each row."""

@@ -17,7 +17,6 @@ from typing_extensions import Self
 from ns3_env.config.model import shown
 from ns3_env.decision import observations
 from ns3_env.decision.action_faults import action_fault, action_rows
-from ns3_env.decision.outcomes import Outcomes
 from ns3_env.decision.rewards import DEFAULT_REWARD
 from ns3_env.decision.task import ActionLike, RewardLike, Task, WithTask
 from ns3_env.envs.background_policy import BackgroundPolicy
@@ -206,8 +205,8 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
         else:
             raise ScenarioError("the controlled flow never decides: it is over before its first decision")
         self._last = rows
-        observation, outcome = self._read_outcome(rows, index)
-        return observation, self.info(rows, index, outcome.infos()[0])
+        observation, _, _, info = self._read(rows, index)
+        return observation, info
 
     def step(self, action: NDArray[Any]) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Applies the action; observation and reward are those of the flow's next decision, or its end.
@@ -253,16 +252,8 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
     def _finish_step(self) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """The second half of :meth:`step`: the outcome of the action."""
         rows, index = self._receive_rows()
-        observation, outcome = self._read_outcome(rows, index)
-        terminated = bool(outcome.final[0])
-        truncated = not (rows.due[index] or terminated)
-        return (
-            observation,
-            float(outcome.rewards[0]),
-            terminated,
-            truncated,
-            self.info(rows, index, outcome.infos()[0]),
-        )
+        observation, reward, terminated, info = self._read(rows, index)
+        return observation, reward, terminated, not (rows.due[index] or terminated), info
 
     def _receive_rows(self) -> tuple[DecisionBatch, int]:
         """The rows after the action, and the index of the flow's own."""
@@ -296,24 +287,27 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
             self._simulator.send_actions(self._answers(rows, None))
         return None, 0
 
-    def _read_outcome(self, rows: DecisionBatch, index: int) -> tuple[Observation, Outcomes]:
-        """Returns the observation of the flow of row ``index``, and the outcome of its decision."""
-        row = slice(index, index + 1)
-        records = rows.records[row]
-        outcome = self.task.outcomes(records, rows.first[row], rows.terminated[row], rows.truncated[row])
-        observation: Observation = self.task.observe(records)[0]
-        return observation, outcome
+    def _read(self, rows: DecisionBatch, index: int) -> tuple[Observation, float, bool, dict[str, Any]]:
+        """Observation of a row's flow, reward of its last decision, whether the next value is 0; infos."""
+        observation, reward, final, telemetry, outcome = self.task.read_row(rows, index)
+        record = self._seen(rows, index)
+        info = {"telemetry": telemetry, "time_ns": rows.time_ns, **outcome}
+        if len(telemetry) == len(record):
+            info["record"] = record
+        return observation, reward, final, info
 
-    def info(self, rows: DecisionBatch, index: int, outcome: dict[str, Any]) -> dict[str, Any]:
-        """Infos of a step: its rows, the flow's one, and the entries of :meth:`Outcomes.infos` on that."""
-        (telemetry,) = observations.named(rows.records[index : index + 1])
-        return {"telemetry": telemetry, **self._short_info(rows, index, outcome)}
-
-    def _short_info(self, rows: DecisionBatch, index: int, outcome: dict[str, Any]) -> dict[str, Any]:
-        """The same without telemetry by name, whose record stays in ``_record``."""
-        record = self._record = rows.records[index]
+    def _seen(self, rows: DecisionBatch, index: int) -> NDArray[np.float64]:
+        """The record of a row, which films show as well."""
+        record: NDArray[np.float64] = rows.records[index]
+        self._record = record
         if self._film.rolls:
             self._film.see([self._flow], record[None])
+        return record
+
+    def _short_info(self, rows: DecisionBatch, index: int, outcome: dict[str, Any]) -> dict[str, Any]:
+        """Infos of a step without telemetry by name, whose record stays in ``_record``; ``outcome``: entries
+        of :meth:`Outcomes.infos`."""
+        record = self._seen(rows, index)
         info = {"time_ns": rows.time_ns, **outcome}
         if not np.count_nonzero(record != record):
             info["record"] = record

@@ -21,6 +21,8 @@ EXECUTABLE_VARIABLE = "NS3_ENV_RDMA_SIM"
 TCP_EXECUTABLE_VARIABLE = "NS3_ENV_TCP_SIM"
 #: Names plugins, a list of paths as PATH is; :func:`ns3_env.simulator.load_plugins` adds to it.
 PLUGINS_VARIABLE = "NS3_ENV_PLUGINS"
+#: Variable with the seconds without a sign of life after which a simulator is ended (``--hang-timeout``).
+HANG_TIMEOUT_VARIABLE = "NS3_ENV_HANG_TIMEOUT"
 #: Exit status of a simulator if its input is at fault.
 EXIT_BAD_INPUT = 2
 

@@ -23,8 +23,8 @@ from ns3_env.config.model import Strict, named_by, nearest, shown, validate
 from ns3_env.config.yaml import read_mapping, to_text
 from ns3_env.errors import ConfigError, SimulatorNotFound
 from ns3_env.programs.executable import describe_controllers
+from ns3_env.programs.parameters import with_preset
 from ns3_env.programs.transport import TRANSPORTS
-from ns3_env.scenario.parameters import with_preset
 
 #: The controller that requests decisions across the channel.
 AGENT = "agent"

@@ -4,14 +4,16 @@
 from __future__ import annotations
 
 import math
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import cycle
 from typing import Literal
 
 import numpy as np
 
 from ns3_env.config.bounds import MAX_BUFFER_BYTES, MIN_RATE_BPS
+from ns3_env.config.collector import paused_collector
 from ns3_env.scenario.controllers import AGENT, POLICY, Controller
 from ns3_env.scenario.fields import ScenarioFields
 from ns3_env.scenario.switch import Ecn
@@ -127,9 +129,10 @@ def draw_flows(scenario: ScenarioFields, network: Network) -> Flows:
     for traffic, topology, seed, flows in tuple(_DRAWN):
         if traffic is scenario.traffic and topology is scenario.topology and seed == scenario.seed:
             return flows
-    flows = scenario.traffic.draw(network, np.random.default_rng(scenario.seed))
-    if network.cards:
-        flows = between_cards(flows, network)
+    with paused_collector():
+        flows = scenario.traffic.draw(network, np.random.default_rng(scenario.seed))
+        if network.cards:
+            flows = between_cards(flows, network)
     _DRAWN.append((scenario.traffic, scenario.topology, scenario.seed, flows))
     return flows
 
@@ -139,14 +142,16 @@ def between_cards(flows: Flows, network: Network) -> Flows:
 
     Raises ScenarioError if no two hosts reach each other.
     """
-    turns: Counter[tuple[int, int]] = Counter()
-    ends = []
-    for pair in zip(flows.src, flows.dst, strict=True):
-        ends.append(network.ends_of(*pair, turn=turns[pair] + sum(pair)))
-        turns[pair] += 1
+    pairs = list(zip(flows.src, flows.dst, strict=True))
+    turns = {}
+    for pair in dict.fromkeys(pairs):
+        ways = network.ways_between(*pair)
+        first = sum(pair) % len(ways)
+        turns[pair] = cycle(ways[first:] + ways[:first])
+    ends = list(map(next, map(turns.__getitem__, pairs)))
     streams = []
     for stream in flows.streams:
-        src, dst = network.ends_of(stream.src, stream.dst)
+        src, dst = network.ways_between(stream.src, stream.dst)[0]
         streams.append(stream._replace(src=src, dst=dst))
     return replace(flows, src=[src for src, _ in ends], dst=[dst for _, dst in ends], streams=streams)
 

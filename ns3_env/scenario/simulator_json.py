@@ -11,9 +11,12 @@ import math
 import re
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
 
+from ns3_env._native import json_of
 from ns3_env.errors import ScenarioError, ScenarioWarning, SimulatorError
 from ns3_env.programs.executable import describe_controllers
 from ns3_env.programs.transport import Transport
@@ -157,8 +160,21 @@ def simulator_text(scenario: ScenarioFields) -> str:
     return f"{_dumped(_draw_content(scenario, cached_parts.network, flows, controllers))[:-1]},{text[1:]}"
 
 
-def _dumped(content: dict[str, Any]) -> str:
+def _dumped(content: Any) -> str:
+    """JSON without spaces; long lists of whole numbers are written natively."""
+    if _is_long(content):
+        if isinstance(content, dict):
+            pairs = (f"{json.dumps(name)}:{_dumped(value)}" for name, value in content.items())
+            return f"{{{','.join(pairs)}}}"
+        with suppress(TypeError):
+            return json_of(content)
     return json.dumps(content, separators=(",", ":"))
+
+
+def _is_long(content: Any) -> bool:
+    if isinstance(content, dict):
+        return any(map(_is_long, content.values()))
+    return isinstance(content, list) and len(content) > _MOST_SHORT
 
 
 @dataclass
@@ -188,19 +204,16 @@ class _Parts:
 
 _WRITTEN_PARTS: dict[tuple[int, ...], _Parts] = {}
 _MOST_PARTS = 16
+#: Entries of a list that Python's encoder writes as fast.
+_MOST_SHORT = 256
 
 
 def _draw_content(
     scenario: ScenarioFields, network: Network, flows: Flows, controllers: list[int]
 ) -> dict[str, Any]:
     """Draws the parts that depend on the seed; ``controllers``: each flow's, as an index."""
-    slots = []
-    slot_count = 0
-    agents = [x.name == AGENT for x in played_controllers(scenario)]
-    for index in controllers:
-        under_agent = agents[index]
-        slots.append(slot_count if under_agent else -1)
-        slot_count += under_agent
+    agents, slot = [x.name == AGENT for x in played_controllers(scenario)], count()
+    slots = [next(slot) if agents[index] else -1 for index in controllers]
     content: dict[str, Any] = {
         "seed": scenario.seed,
         "flows": {

@@ -3,6 +3,7 @@
 
 from ns3_env.programs.executable import (
     EXECUTABLE_VARIABLE,
+    HANG_TIMEOUT_VARIABLE,
     PLUGINS_VARIABLE,
     TCP_EXECUTABLE_VARIABLE,
     default_attributes,
@@ -15,7 +16,7 @@ from ns3_env.simulator.lock_step import JointDecisions, LockStep
 from ns3_env.simulator.messages import DecisionBatch, EpisodeEnd, Transitions
 from ns3_env.simulator.pool import HealthCheck
 from ns3_env.simulator.script import Script
-from ns3_env.simulator.simulator import HANG_TIMEOUT_VARIABLE, Simulator, hang_timeout_s, wait_any
+from ns3_env.simulator.simulator import Simulator, hang_timeout_s, wait_any
 
 __all__ = [
     "EXECUTABLE_VARIABLE",

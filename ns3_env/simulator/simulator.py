@@ -17,7 +17,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from ns3_env import _native
 from ns3_env.errors import ConfigError, ScenarioError, SimulatorDied, SimulatorError, SimulatorHung
-from ns3_env.programs.executable import describe_controllers, find_executable, plugins_of
+from ns3_env.programs.executable import (
+    HANG_TIMEOUT_VARIABLE,
+    describe_controllers,
+    find_executable,
+    plugins_of,
+)
 from ns3_env.programs.plugins import load_plugins
 from ns3_env.programs.transport import Transport, transport_of
 from ns3_env.simulator.messages import DecisionBatch, EpisodeEnd, Transitions
@@ -31,8 +36,6 @@ if TYPE_CHECKING:
 #: Time for an abandoned episode or a process to end, s.
 _PATIENCE_S = 1.0
 
-#: Variable with the seconds for this process and those that it starts; ``--hang-timeout`` sets it.
-HANG_TIMEOUT_VARIABLE = "NS3_ENV_HANG_TIMEOUT"
 _HANG_TIMEOUT_S = 30.0
 
 

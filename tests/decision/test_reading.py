@@ -28,6 +28,7 @@ from ns3_env.policies.file import PolicyFile, write_policy
 from ns3_env.policies.header import PolicySpec
 from ns3_env.policies.history import in_a_row
 from ns3_env.policies.native_policy import NetworkPolicy
+from ns3_env.simulator import DecisionBatch
 from tests.paths import ROOT
 
 FIELD_SETS = {"fdcc": FDCC_FIELDS, "one": ("rtt",), "all": tuple(INDEX), "reversed": tuple(INDEX)[::-1]}
@@ -64,6 +65,23 @@ def test_observations_are_float32_within_the_space(names: tuple[str, ...], odd: 
     np.clip(expected, task.observation_space.low, task.observation_space.high, out=expected)
     assert (observations.dtype, observations.shape) == (np.float32, (rows, len(names)))
     assert bits(observations) == bits(expected)
+
+
+@pytest.mark.parametrize("odd", [False, True])
+@pytest.mark.parametrize("name", sorted(REWARDS))
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_a_row_by_itself_is_read_as_one_of_all(name: str, odd: bool) -> None:
+    task, records, (first, terminated, truncated) = Task(reward=name), telemetry(8, odd=odd), flags(8)
+    rows = DecisionBatch(0.0, *(np.arange(8),) * 2, first, terminated, truncated, records)
+    outcomes = task.outcomes(records, first, terminated, truncated)
+    names, infos = _native.named(records), outcomes.infos()
+    for i, observation in enumerate(task.observe(records)):
+        one, reward, final, telemetry_by_name, info = task.read_row(rows, i)
+        assert bits(one) == bits(observation)
+        assert bits(reward) == bits(outcomes.rewards[i])
+        assert final is bool(outcomes.final[i])
+        assert telemetry_by_name == names[i]
+        assert repr(info) == repr(infos[i])
 
 
 @pytest.mark.parametrize("rows", [0, 1, 8, 64])

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from examples import chakra_traces
-from ns3_env.config.bounds import MAX_JOB_BYTES, MAX_NODES
+from ns3_env.config.bounds import MAX_FLOWS, MAX_JOB_BYTES, MAX_NODES
 from ns3_env.errors import ScenarioError, ScenarioWarning
 from ns3_env.scenario import LeafSpine, Scenario
 from ns3_env.scenario.traffic import Chakra, Flows
@@ -159,7 +159,7 @@ def test_sends_and_receives_match_by_ranks_and_tag(tmp_path: Path, simulator: Si
         ([[send(0, 1, size=-5)], []], "node 0 (s): comm_size is -5, must be in [0, "),
         ([[send(0, 1, size=2**62)], []], "comm_size is 4611686018427387904, must be in [0, "),
         ([[send(0, 3)], []], "names rank 3; there are ranks 0 to 1"),
-        ([[collective(0, size=10**9)] for _ in range(8)], "more than 1000000 flows"),
+        ([[collective(0, size=10**9)] for _ in range(8)], f"more than {MAX_FLOWS} flows"),
         ([[Node(0, COMPUTE, "c", (), 2**62)]], "node 0 (c): duration_micros is 4611686018427387904, at most"),
         ([[Node(0, SEND, "s", (), 0, {"comm_dst": 1}, {"comm_size": "1.5"})], []], "comm_size is '1.5'"),
         ([[Node(0, COLLECTIVE, "c")]], "node 0 (c) has no attribute comm_type"),

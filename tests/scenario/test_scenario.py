@@ -17,8 +17,8 @@ from ns3_env.errors import ScenarioError
 from ns3_env.eval.episodes.entry import Entry
 from ns3_env.programs import executable
 from ns3_env.programs.executable import describe_controllers
+from ns3_env.programs.parameters import PAPER
 from ns3_env.scenario import AGENT, MIB, Scenario, published_ecn
-from ns3_env.scenario.parameters import PAPER
 from ns3_env.simulator import default_attributes, list_controllers
 from tests.samples.scenarios import INCAST
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from ns3_env._native import json_of
 from ns3_env.config.yaml import put
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario
@@ -128,7 +129,7 @@ def test_a_missing_key_is_named_or_has_a_default(key: str, simulator: Simulator)
         ("record.queue_series_ns", 2**62, "must be in [0, 4000000000000], a whole number"),
         ("links.0.rate_bps", "1e9", "'links[0].rate_bps' is \"1e9\", must be in [10000.0, "),
         ("nodes.0", "x\ny", "'nodes' has 'x\\ny': a node is a 'host' or a 'switch'"),
-        ("nodes", ["host"] * 70_000, "'nodes' has 70000 entries, must have at most 65536"),
+        ("nodes", ["host"] * 250_001, "'nodes' has 250001 entries, must have at most 250000"),
         ("cards", {"node": [1], "host": []}, "'cards': 1 nodes and 0 hosts: each node is a card of one"),
         ("flows.slot", [[0]] * 2, "'flows.slot[0]' is a list, must be"),
         ("streams.rate_bps", [0], "'streams.rate_bps[0]' is 0, must be in [1.0, 8000000000000.0], a number"),
@@ -239,3 +240,32 @@ def test_the_key_is_the_one_that_was_written_whoever_plays(simulator: Simulator)
 )
 def test_keys_of_the_json_become_those_of_the_file(simulator_message: str, user_message: str) -> None:
     assert Scenario.from_mapping({}, "s.yaml").refusal(simulator_message) == user_message
+
+
+@pytest.mark.parametrize("numbers", [[], [0], [-1, 2**63 - 1, -(2**63)], [*range(1000)]])
+def test_long_lists_are_written_as_python_writes_them(numbers: list[int]) -> None:
+    assert json_of(numbers) == json.dumps(numbers, separators=(",", ":"))
+
+
+@pytest.mark.parametrize("value", [2**63, 1.5, True, None, "1", [1]])
+def test_only_whole_numbers_are_written_natively(value: Any) -> None:
+    with pytest.raises(TypeError, match="whole numbers"):
+        json_of([1, value])
+
+
+def test_the_text_of_many_flows_is_their_json() -> None:
+    ring = {"kind": "collective", "algorithm": "ring_all_reduce", "size_bytes": 64_000, "compute_ns": 5}
+    scenario = Scenario.from_mapping({"topology": {"kind": "cluster", "nodes": 4}, "traffic": ring}, "x")
+    assert json.loads(scenario.to_simulator_text()) == scenario.to_simulator_json()
+
+
+@pytest.mark.parametrize(
+    "topology",
+    [
+        {"kind": "cluster", "nodes": 8192, "gpus_per_node": 8, "scale_out": {"nodes_per_group": 32}},
+        {"kind": "leaf_spine", "leaves": 1000, "spines": 32, "hosts_per_leaf": 100},
+    ],
+)
+def test_networks_may_have_65_536_gpus_or_100_000_hosts(topology: dict[str, Any]) -> None:
+    scenario = Scenario.from_mapping({"topology": topology, "traffic": {"kind": "incast", "flows": 3}}, "x")
+    assert len(scenario.to_simulator_json()["nodes"]) > 100_000

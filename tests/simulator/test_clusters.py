@@ -88,7 +88,7 @@ def test_a_ring_moves_its_bytes_over_each_card() -> None:
     sent = 2 * (ranks - 1) * size
     assert sum(results["flows"]["size_bytes"]) == results["totals"]["delivered_payload_bytes"] == sent
     network = cluster_scenario.topology.build()
-    out = {network.ends_of(rank, (rank + 1) % ranks)[0] for rank in range(ranks)}
+    out = {network.ways_between(rank, (rank + 1) % ranks)[0][0] for rank in range(ranks)}
     assert set(results["flows"]["src"]) == out
     assert len({network.nodes[card] for card in out}) == 2, "within nodes, and between them"
 
@@ -134,7 +134,7 @@ def test_flows_take_equally_near_cards_in_turn() -> None:
 def test_a_failure_names_the_host_or_its_card() -> None:
     cluster_scenario = scenario(CLUSTER, (0, 2))
     network = cluster_scenario.topology.build()
-    card = network.ends_of(0, 2)[0]
+    card = network.ways_between(0, 2)[0][0]
     leaf = network.access_switch(card)
     assert network.link_ends(0, leaf) == network.link_ends(card, leaf) == (card, leaf)
     outage = {"failures": {"outages": [{"link": [0, leaf], "at_ns": 1, "until_ns": 500_000}]}}

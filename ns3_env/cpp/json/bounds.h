@@ -30,7 +30,7 @@ inline constexpr uint32_t PLAYS = 1'000'000; ///< of the same flows
 inline constexpr uint32_t SOCKET_BUFFER_BYTES =
     1U << 30; ///< TCP's window has no more bits, with the widest scale
 inline constexpr uint32_t LEAST_SOCKET_BUFFER_SEGMENTS = 64;
-inline constexpr uint32_t NODES = 65'536; ///< as many as there are addresses
+inline constexpr uint32_t NODES = 250'000; ///< hosts with several cards, and switches
 inline constexpr uint32_t LINKS = 1'000'000;
 inline constexpr uint32_t LINK_STEPS = 1'000'000; ///< of a link that changes over time
 inline constexpr uint32_t THREADS = 1024;

@@ -16,6 +16,8 @@ using namespace ns3::env;
 using namespace pybind11::literals;
 
 void BindChannelGroup(py::module_& module);
+void BindJobFlows(py::module_& module);
+void BindJsonText(py::module_& module);
 void BindMpcc(py::module_& module);
 void BindPolicy(py::module_& module);
 void BindReading(py::module_& module);
@@ -427,6 +429,8 @@ PYBIND11_MODULE(_native, module)
              { self.WriteBlob(static_cast<std::string_view>(text)); });
 
     BindChannelGroup(module);
+    BindJobFlows(module);
+    BindJsonText(module);
     BindMpcc(module);
     BindPolicy(module);
     BindReading(module);

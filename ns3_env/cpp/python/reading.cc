@@ -62,6 +62,56 @@ Rows(const Column<double>& records)
     return records.shape(0);
 }
 
+/// Field names and values of a record, without those that are NaN.
+py::dict
+NamedRecord(const double* record)
+{
+    static const auto* const names = []
+    {
+        auto* all = new std::vector<PyObject*>; // as long as the interpreter
+        for (const FieldSpec& field : ObservationFields())
+        {
+            all->push_back(PyUnicode_InternFromString(field.name));
+        }
+        return all;
+    }();
+    static PyObject* const whole = []
+    {
+        PyObject* dict = PyDict_New(); // a copy has the room already
+        for (PyObject* name : *names)
+        {
+            PyDict_SetItem(dict, name, Py_None);
+        }
+        return dict;
+    }();
+    auto dict = py::reinterpret_steal<py::dict>(PyDict_Copy(whole));
+    for (PyObject* name : *names)
+    {
+        if (const double number = *record++; std::isnan(number))
+        {
+            PyDict_DelItem(dict.ptr(), name);
+        }
+        else
+        {
+            const auto boxed = py::reinterpret_steal<py::float_>(PyFloat_FromDouble(number));
+            PyDict_SetItem(dict.ptr(), name, boxed.ptr());
+        }
+    }
+    return dict;
+}
+
+/// \return a dict of each record (k, fields)
+py::list
+Named(const Column<double>& records)
+{
+    py::list dicts(Rows(records));
+    for (size_t i = 0; i < dicts.size(); ++i)
+    {
+        dicts[i] = NamedRecord(records.data() + i * FIELD_COUNT);
+    }
+    return dicts;
+}
+
 /// Single-pass ns3_env.decision.outcomes and ns3_env.decision.observations, the same to the bit.
 class Reading
 {
@@ -96,14 +146,48 @@ class Reading
              count > 0 && record < records.data() + records.size();
              record += FIELD_COUNT)
         {
-            for (const auto& column : m_columns)
-            {
-                const Field* field = std::get_if<Field>(&column);
-                *value++ =
-                    field ? Cut(record, *field) : Calculated(record, std::get<Formula>(column));
-            }
+            value = ObserveRow(record, value);
         }
         return seen;
+    }
+
+    /// One row: the same as both others and `Named`, without arrays of a single number.
+    ///
+    /// \return observation (fields), reward (None if it is not minus a cost), final, telemetry by name, infos
+    py::tuple Row(const Column<double>& records,
+                  const Column<bool>& first,
+                  const Column<bool>& terminated,
+                  const Column<bool>& truncated,
+                  py::ssize_t row) const
+    {
+        const py::ssize_t count = Rows(records);
+        if (row < 0 || row >= count || first.size() != count || terminated.size() != count ||
+            truncated.size() != count)
+        {
+            throw std::invalid_argument("there is no such row");
+        }
+        const double* record = records.data() + row * static_cast<py::ssize_t>(FIELD_COUNT);
+        Column<float> observation(static_cast<py::ssize_t>(m_columns.size()));
+        ObserveRow(record, observation.mutable_data());
+        const bool done = terminated.data()[row];
+        const bool over = done || truncated.data()[row];
+        const bool opens = first.data()[row];
+        const double slowdown = At(record, Field::Slowdown);
+        py::object reward = py::none();
+        if (m_cost)
+        {
+            reward = py::float_(opens ? 0.0 : -record[*m_cost]);
+        }
+        py::dict infos;
+        infos["elapsed"] =
+            opens ? 0.0 : At(record, Field::IntervalNs) / At(record, Field::BaseRttNs);
+        infos["slowdown"] = over && !std::isnan(slowdown) ? slowdown : 0.0;
+        infos["cut"] = over && !done;
+        return py::make_tuple(observation,
+                              reward,
+                              m_settles ? over : done,
+                              NamedRecord(record),
+                              infos);
     }
 
     /// \return rewards (None if they are not minus a cost), elapsed, final, cut, slowdowns
@@ -138,6 +222,17 @@ class Reading
     }
 
   private:
+    /// \return the place after the last value
+    float* ObserveRow(const double* record, float* value) const
+    {
+        for (const auto& column : m_columns)
+        {
+            const Field* field = std::get_if<Field>(&column);
+            *value++ = field ? Cut(record, *field) : Calculated(record, std::get<Formula>(column));
+        }
+        return value;
+    }
+
     static double At(const double* record, Field field)
     {
         return record[static_cast<size_t>(field)];
@@ -162,47 +257,6 @@ class Reading
     bool m_settles;
     std::optional<size_t> m_cost;
 };
-
-/// \return a dict of each record (k, fields): field name to value, without the fields that are NaN
-py::list
-Named(const Column<double>& records)
-{
-    const py::ssize_t count = Rows(records);
-    static const auto* const names = []
-    {
-        auto* all = new std::vector<PyObject*>; // as long as the interpreter
-        for (const FieldSpec& field : ObservationFields())
-        {
-            all->push_back(PyUnicode_InternFromString(field.name));
-        }
-        return all;
-    }();
-    py::dict whole; // a copy has the room already
-    for (PyObject* name : *names)
-    {
-        PyDict_SetItem(whole.ptr(), name, Py_None);
-    }
-    py::list dicts(count);
-    const double* value = records.data();
-    for (py::ssize_t i = 0; i < count; ++i)
-    {
-        auto dict = py::reinterpret_steal<py::dict>(PyDict_Copy(whole.ptr()));
-        for (PyObject* name : *names)
-        {
-            if (const double number = *value++; std::isnan(number))
-            {
-                PyDict_DelItem(dict.ptr(), name);
-            }
-            else
-            {
-                const auto boxed = py::reinterpret_steal<py::float_>(PyFloat_FromDouble(number));
-                PyDict_SetItem(dict.ptr(), name, boxed.ptr());
-            }
-        }
-        dicts[i] = std::move(dict);
-    }
-    return dicts;
-}
 
 const char*
 NameOf(Field field)
@@ -282,5 +336,13 @@ BindReading(py::module_& module)
              py::arg("first"),
              py::arg("terminated"),
              py::arg("truncated"),
-             "rewards (or None), elapsed, final, cut, slowdowns, (k,) each.");
+             "rewards (or None), elapsed, final, cut, slowdowns, (k,) each.")
+        .def("row",
+             &Reading::Row,
+             py::arg("records"),
+             py::arg("first"),
+             py::arg("terminated"),
+             py::arg("truncated"),
+             py::arg("row"),
+             "Of one row its observation, reward (or None), final, telemetry by name, and infos.");
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from operator import or_
@@ -140,64 +140,82 @@ class Network:
         ends = self.cards.get(other, [other])
         return next((card for card in self.cards.get(host, ()) if self.access_switch(card) in ends), host)
 
-    def ends_of(self, src: int, dst: int, turn: int = 0) -> tuple[int, int]:
-        """The cards that a flow from a host to another goes between: those with the fewest links in between,
-        of these the fastest.
-
-        Args:
-            src: sending host.
-            dst: receiving host.
-            turn: chooses among several such pairs, one after the other.
+    def ways_between(self, src: int, dst: int) -> list[tuple[int, int]]:
+        """Pairs of cards between which a host's flows to another one go, in turn: those with the fewest links
+        in between, of these the fastest.
 
         Raises:
             ScenarioError: no card of the one reaches any of the other.
         """
         if src not in self.cards and dst not in self.cards:
-            return src, dst
-        pairs = self._nearest.get((src, dst))
-        if pairs is None:
-            pairs = self._nearest[src, dst] = self._find_nearest(src, dst)
-        return pairs[turn % len(pairs)]
+            return [(src, dst)]
+        from_cards, to_cards = self.cards.get(src, [src]), self.cards.get(dst, [dst])
+        racks = self._rack(src, from_cards), self._rack(dst, to_cards)
+        apart = set(from_cards).isdisjoint(to_cards)  # hosts of a node may share a card
+        places = self._nearest.get(racks) if apart else None
+        if places is None:
+            places = self._find_nearest(from_cards, to_cards)
+            if not places:
+                raise ScenarioError(f"there is no path from host {src} to host {dst}: hosts do not forward")
+            if apart:
+                self._nearest[racks] = places
+        return [(from_cards[i], to_cards[j]) for i, j in places]
+
+    def _find_nearest(self, from_cards: Sequence[int], to_cards: Sequence[int]) -> list[tuple[int, int]]:
+        """Places of the nearest and fastest pairs in two hosts' lists of cards."""
+        ways = [
+            (self._links_between(a, b), -min(self.access[a].rate_bps, self.access[b].rate_bps), (i, j))
+            for i, a in enumerate(from_cards)
+            for j, b in enumerate(to_cards)
+            if a != b
+        ]
+        least, fastest, _ = min(ways)
+        return [pair for *way, pair in ways if way == [least, fastest] and least < math.inf]
 
     @cached_property
     def _nearest(self) -> dict[tuple[int, int], list[tuple[int, int]]]:
+        """Places of the nearest cards by two hosts' racks."""
         return {}
 
-    def _find_nearest(self, src: int, dst: int) -> list[tuple[int, int]]:
-        ways = [
-            (
-                self._links_from(self.access_switch(a)).get(b, math.inf),
-                -min(self.access[a].rate_bps, self.access[b].rate_bps),
-                (a, b),
-            )
-            for a in self.cards.get(src, [src])
-            for b in self.cards.get(dst, [dst])
-            if a != b  # a card that hosts of a node share
-        ]
-        least, fastest, _ = min(ways)
-        if least == math.inf:
-            raise ScenarioError(f"there is no path from host {src} to host {dst}: hosts do not forward")
-        return [pair for links, rate, pair in ways if (links, rate) == (least, fastest)]
-
-    def _links_from(self, start: int) -> dict[int, int]:
-        """Links from a card's other end, a switch or a card, to each card that it reaches."""
-        if start not in self._reached:
-            self._reached[start] = _hops(start, self._onward)
-        return self._reached[start]
+    def _rack(self, host: int, cards: Sequence[int]) -> int:
+        """Number of the hosts that have links of the same rates to the same switches."""
+        if (number := self._rack_of.get(host)) is None:
+            ports = tuple((self.access_switch(card), self.access[card].rate_bps) for card in cards)
+            number = self._rack_of[host] = self._racks.setdefault(ports, len(self._racks))
+        return number
 
     @cached_property
-    def _reached(self) -> dict[int, dict[int, int]]:
+    def _rack_of(self) -> dict[int, int]:
         return {}
 
     @cached_property
-    def _onward(self) -> list[list[int]]:
-        """Neighbours that each node forwards to: a switch to its neighbours, other nodes nowhere."""
-        onward: list[list[int]] = [[] for _ in self.nodes]
+    def _racks(self) -> dict[tuple[tuple[int, float], ...], int]:
+        return {}
+
+    def _links_between(self, card: int, other: int) -> float:
+        """Links from a card's other end, a switch or a card, to another card; infinite without a path."""
+        start, end = self.access_switch(card), self.access_switch(other)
+        if start in (other, end):
+            return int(start == end)
+        near = self._fabric[start]
+        if near not in self._reached:
+            self._reached[near] = _hops(near, self._fabric)
+        return self._reached[near].get(end, math.inf) + 2
+
+    @cached_property
+    def _reached(self) -> dict[tuple[int, ...], dict[int, int]]:
+        """Links to each switch from the nearest of several ones, by these."""
+        return {}
+
+    @cached_property
+    def _fabric(self) -> list[tuple[int, ...]]:
+        """Switches next to each switch."""
+        fabric: list[list[int]] = [[] for _ in self.nodes]
         for link in self.links:
-            for node, other in ((link.a, link.b), (link.b, link.a)):
-                if self.nodes[node] == "switch":
-                    onward[node].append(other)
-        return onward
+            if self.nodes[link.a] == self.nodes[link.b] == "switch":
+                fabric[link.a].append(link.b)
+                fabric[link.b].append(link.a)
+        return list(map(tuple, fabric))
 
     def faults(self) -> list[str]:
         """Lists the faults of the graph; [] without any."""
@@ -225,7 +243,7 @@ class Network:
             for card in others:
                 neighbours[first].append(card)
                 neighbours[card].append(first)
-        reached = _hops(self.hosts[0], neighbours)
+        reached = _hops([self.hosts[0]], neighbours)
         lost = [host for host in self.hosts if host not in reached]
         if lost and not faults:
             faults.append(f"links: there is no path from host {self.hosts[0]} to host {lost[0]}")
@@ -241,7 +259,7 @@ class Network:
         far = self._far_from_others(list(edge), fabric)
         if far is None:
             return []
-        hops = _hops(far, fabric)
+        hops = _hops([far], fabric)
         farthest = max(edge, key=lambda node: hops[node])
         return [
             f"links: the path from host {edge[far]} to host {edge[farthest]} has {hops[farthest] + 1} "
@@ -272,9 +290,9 @@ class Network:
         return next((switch for switch in edge if reach[switch] != everywhere), None)
 
 
-def _hops(start: int, neighbours: Sequence[Sequence[int]]) -> dict[int, int]:
-    """Links on the shortest path from a node to each that can be reached."""
-    hops = {start: 0}
+def _hops(starts: Iterable[int], neighbours: Sequence[Sequence[int]]) -> dict[int, int]:
+    """Links on the shortest path from one of these nodes to each that can be reached."""
+    hops = dict.fromkeys(starts, 0)
     todo = deque(hops)
     while todo:
         node = todo.popleft()

@@ -10,7 +10,7 @@ from pydantic import PrivateAttr
 
 from ns3_env.config.model import shown
 from ns3_env.scenario.traffic.flow_file import FlowsInFile
-from ns3_env.scenario.traffic.tasks import Wait, circle_in
+from ns3_env.scenario.traffic.tasks import Tasks, Wait, circle_in
 
 _PAIR = re.compile(r"(\d{1,9})->(\d{1,9})")
 _WHOLE = re.compile(r"\d{1,18}")
@@ -113,6 +113,7 @@ class Connections(FlowsInFile):
 
     def _tie(self) -> None:
         """Makes connections wait for those that fire their triggers."""
+        waits: dict[int, Wait] = {}
         for trigger, flows in self._starts.items():
             line, count = self._triggers.get(trigger, (0, 0))
             fires = tuple(dict.fromkeys(self._fires.get(trigger, ())))
@@ -122,6 +123,7 @@ class Connections(FlowsInFile):
                 text = f"trigger {trigger} waits for {count} of the {len(fires)} connections that fire it"
                 self._wrong.add(line, f"{text}; it can be played where it waits for each")
             else:
-                self._flows.tasks.waits.update(dict.fromkeys(flows, Wait(fires, 0)))
-        if circle := circle_in({flow: wait.after for flow, wait in self._flows.tasks.waits.items()}):
+                waits.update(dict.fromkeys(flows, Wait(fires, 0)))
+        self._flows.tasks = Tasks.waiting(waits)
+        if circle := circle_in({flow: wait.after for flow, wait in waits.items()}):
             self._wrong.add(self._lines[circle[0]], "it waits for itself, so that it never starts")

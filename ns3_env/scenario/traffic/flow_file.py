@@ -22,7 +22,7 @@ from ns3_env.scenario.topology import Network
 from ns3_env.scenario.traffic.kind import Flows, TrafficKind, host_fault
 from ns3_env.scenario.traffic.listed import FlowList
 from ns3_env.scenario.traffic.sizes import ENDLESS, ENDLESS_BYTES, size_of
-from ns3_env.scenario.traffic.tasks import named_waits
+from ns3_env.scenario.traffic.tasks import Tasks, named_waits
 
 #: Characters in which a file's form shows.
 _LOOK = 1024
@@ -284,7 +284,8 @@ class FlowFile(FlowsInFile):
         """Turns names into waits of flows for each other; names of faulty rows are unknown."""
         if not self._wrong and any(after or delay for _, after, delay in self._waits):
             names, after, delays = zip(*self._waits, strict=True)
-            self._flows.tasks.waits, wrong = named_waits(names, after, delays)
+            waits, wrong = named_waits(names, after, delays)
+            self._flows.tasks = Tasks.waiting(waits)
             for flow, text in wrong.items():
                 self._wrong.add(self._lines[flow], text)
 

@@ -13,7 +13,7 @@ from ns3_env.config.model import Strict
 from ns3_env.scenario.topology import Network
 from ns3_env.scenario.traffic.kind import DATA_GROUP, MAX_GROUP, Flows, TrafficKind, host_fault
 from ns3_env.scenario.traffic.sizes import ENDLESS, FlowSize, bytes_of
-from ns3_env.scenario.traffic.tasks import Wait, named_waits
+from ns3_env.scenario.traffic.tasks import Tasks, Wait, named_waits
 
 
 class Flow(Strict):
@@ -76,5 +76,5 @@ class FlowList(TrafficKind):
         for x in self.flows:
             name = x.controller or self.controller
             flows.add(x.src, x.dst, bytes_of(x.size_bytes), x.start_ns, name, x.group)
-        flows.tasks.waits = self._waits()[0]
+        flows.tasks = Tasks.waiting(self._waits()[0])
         return flows

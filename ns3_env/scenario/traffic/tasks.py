@@ -3,19 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, NamedTuple, TypeVar
 
-#: A flow by its index, or a step as ``step_task`` numbers it.
+#: A flow by its index; a step as -1 - its index, so that flows may come behind.
 Task = int
 Key = TypeVar("Key", bound=Hashable)
-
-
-def step_task(index: int) -> Task:
-    """The step of this index as a task: steps count down from -1, so that flows may come behind."""
-    return -1 - index
 
 
 class Wait(NamedTuple):
@@ -43,84 +38,144 @@ class Label(NamedTuple):
     peer: int = -1
 
 
+#: Columns of tasks, and their values of a flow without a wait and a job.
+NOTHING = {
+    "after_count": 0,
+    "delay_ns": 0,
+    "job": -1,
+    "part": -1,
+    "iteration": -1,
+    "rank": -1,
+    "peer": -1,
+}
+Columns = dict[str, list[int]]
+
+
+def _no_columns() -> Columns:
+    return {name: [] for name in NOTHING}
+
+
 @dataclass
 class Tasks:
-    """Waits of flows, steps, and labels of either; empty if each flow starts at its own time."""
+    """Waits of flows, steps, and labels of either, in columns; empty if each flow starts at its own time.
 
-    waits: dict[int, Wait] = field(default_factory=dict)
-    steps: list[Step] = field(default_factory=list)
-    labels: dict[Task, Label] = field(default_factory=dict)
+    Args:
+        of_flows: a row for each flow, or for the first ones; job and part are places in the lists of names.
+        of_steps: a row for each step.
+        flows_after: tasks that flows wait for, ``after_count`` of each.
+        steps_after: the same of steps.
+        step_start_ns: earliest start of each step.
+        jobs: names of jobs.
+        parts: names of their parts.
+    """
+
+    of_flows: Columns = field(default_factory=_no_columns)
+    of_steps: Columns = field(default_factory=_no_columns)
+    flows_after: list[Task] = field(default_factory=list)
+    steps_after: list[Task] = field(default_factory=list)
+    step_start_ns: list[int] = field(default_factory=list)
+    jobs: list[str] = field(default_factory=list)
+    parts: list[str] = field(default_factory=list)
+
+    @classmethod
+    def waiting(cls, waits: Mapping[int, Wait]) -> Tasks:
+        """Flows that wait, by their indices, without steps and jobs."""
+        tasks, nothing = cls(), Wait((), 0)
+        rows = [waits.get(flow, nothing) for flow in range(max(waits, default=-1) + 1)]
+        tasks._pad(len(rows))
+        tasks.of_flows["after_count"] = [len(wait.after) for wait in rows]
+        tasks.of_flows["delay_ns"] = [wait.delay_ns for wait in rows]
+        tasks.flows_after = [task for wait in rows for task in wait.after]
+        return tasks
 
     def __bool__(self) -> bool:
-        return bool(self.waits or self.steps)
+        return bool(self.step_start_ns or self.flows_after) or any(self.of_flows["delay_ns"])
 
-    def add_step(self, step: Step, label: Label | None = None) -> Task:
-        """Appends a step; its task."""
-        self.steps.append(step)
-        task = step_task(len(self.steps) - 1)
-        if label is not None:
-            self.labels[task] = label
-        return task
+    @property
+    def waits(self) -> dict[int, Wait]:
+        """Waits of flows, by flow."""
+        rows = zip(
+            _split(self.flows_after, self.of_flows["after_count"]), self.of_flows["delay_ns"], strict=True
+        )
+        return {flow: Wait(*row) for flow, row in enumerate(rows) if any(row)}
 
-    def needs(self, task: Task) -> tuple[Task, ...]:
-        """Tasks that this one waits for by itself."""
-        if task < 0:
-            return self.steps[-1 - task].after
-        return self.waits[task].after if task in self.waits else ()
+    @property
+    def steps(self) -> list[Step]:
+        """All steps."""
+        after = _split(self.steps_after, self.of_steps["after_count"])
+        return list(map(Step, self.of_steps["delay_ns"], after, self.step_start_ns))
+
+    @property
+    def labels(self) -> dict[Task, Label]:
+        """Labels by task, of those that have one."""
+        labels: dict[Task, Label] = {}
+        for columns, first, by in ((self.of_flows, 0, 1), (self.of_steps, -1, -1)):
+            rows = zip(*(columns[name] for name in ("job", "iteration", "part", "rank", "peer")), strict=True)
+            for i, (job, iteration, part, *ranks) in enumerate(rows):
+                if job >= 0:
+                    labels[first + i * by] = Label(self.jobs[job], iteration, self.parts[part], *ranks)
+        return labels
 
     def extend(self, other: Tasks, flows: int) -> None:
         """Appends further tasks, whose flows follow ``flows`` of these; jobs keep their own names."""
-        steps = len(self.steps)
+        steps, names = len(self.step_start_ns), set(self.jobs)
+        first_job, first_part = len(self.jobs), len(self.parts)
+        moved = [
+            [task + flows if task >= 0 else task - steps for task in after]
+            for after in (other.flows_after, other.steps_after)
+        ]
+        self._pad(flows)
+        for mine, others in ((self.of_flows, other.of_flows), (self.of_steps, other.of_steps)):
+            for name, column in others.items():
+                first = {"job": first_job, "part": first_part}.get(name, 0)
+                mine[name] += [x + first if x >= 0 else x for x in column] if first else column
+        self.flows_after += moved[0]
+        self.steps_after += moved[1]
+        self.step_start_ns += other.step_start_ns
+        self.jobs += [_free(job, names) for job in other.jobs]
+        self.parts += other.parts
 
-        def moved(task: Task) -> Task:
-            return task + flows if task >= 0 else task - steps
-
-        job_names = {label.job for label in self.labels.values()}
-        jobs = dict.fromkeys(label.job for label in other.labels.values())
-        names = {job: _free(job, job_names) for job in jobs}
-        self.waits.update(
-            (flow + flows, Wait(tuple(map(moved, wait.after)), wait.delay_ns))
-            for flow, wait in other.waits.items()
-        )
-        self.steps += [step._replace(after=tuple(map(moved, step.after))) for step in other.steps]
-        self.labels.update(
-            (moved(task), label._replace(job=names[label.job])) for task, label in other.labels.items()
-        )
+    def _pad(self, flows: int) -> None:
+        """Appends rows of flows without waits and jobs, up to a number of flows."""
+        for name, column in self.of_flows.items():
+            column += [NOTHING[name]] * (flows - len(column))
 
     def content(self, flows: int) -> dict[str, Any]:
         """Returns the simulator's input on them, for ``flows`` flows."""
-        nothing = Wait((), 0)
-        waits = [self.waits.get(flow, nothing) for flow in range(flows)]
-        after = [wait.after for wait in waits] + [step.after for step in self.steps]
-        content: dict[str, Any] = {
-            "step_start_ns": [step.start_ns for step in self.steps],
-            "delay_ns": [wait.delay_ns for wait in waits] + [step.delay_ns for step in self.steps],
-            "after_count": list(map(len, after)),
-            "after": [task if task >= 0 else flows - 1 - task for task in chain.from_iterable(after)],
+        columns = {
+            name: column + [NOTHING[name]] * (flows - len(column)) + self.of_steps[name]
+            for name, column in self.of_flows.items()
         }
-        if self.labels:
-            content |= self._labels(flows)
+        content: dict[str, Any] = {
+            "step_start_ns": self.step_start_ns.copy(),
+            "delay_ns": columns["delay_ns"],
+            "after_count": columns["after_count"],
+            "after": [
+                task if task >= 0 else flows - 1 - task for task in chain(self.flows_after, self.steps_after)
+            ],
+        }
+        if self.jobs:
+            jobs, columns["job"] = _numbered(self.jobs, columns["job"])
+            parts, columns["part"] = _numbered(self.parts, columns["part"])
+            labels = ("job", "part", "iteration", "rank", "peer")
+            content |= {"jobs": jobs, "parts": parts} | {name: columns[name] for name in labels}
         return content
 
-    def _labels(self, flows: int) -> dict[str, Any]:
-        none = Label("", -1, "", -1)
-        tasks = [*range(flows), *map(step_task, range(len(self.steps)))]
-        rows = [self.labels.get(task, none) for task in tasks]
-        jobs, parts = _numbered(row.job for row in rows), _numbered(row.part for row in rows)
-        return {
-            "jobs": list(jobs),
-            "parts": list(parts),
-            "job": [jobs.get(row.job, -1) for row in rows],
-            "part": [parts.get(row.part, -1) for row in rows],
-            "iteration": [row.iteration for row in rows],
-            "rank": [row.rank for row in rows],
-            "peer": [row.peer for row in rows],
-        }
+
+def _numbered(names: Sequence[str], places: Sequence[int]) -> tuple[list[str], list[int]]:
+    """Names in the order in which they first appear, and their places there."""
+    number: dict[str, int] = {}
+    numbers = {-1: -1}
+    for place in dict.fromkeys(places):
+        if place >= 0:
+            numbers[place] = number.setdefault(names[place], len(number))
+    return list(number), [numbers[place] for place in places]
 
 
-def _numbered(names: Iterable[str]) -> dict[str, int]:
-    """Numbers names by first appearance, except for the unnamed."""
-    return {name: i for i, name in enumerate(name for name in dict.fromkeys(names) if name)}
+def _split(values: Sequence[Task], counts: Iterable[int]) -> Iterator[tuple[Task, ...]]:
+    """The values in groups of these sizes."""
+    rest = iter(values)
+    return (tuple(islice(rest, count)) for count in counts)
 
 
 def _free(name: str, names: set[str]) -> str:

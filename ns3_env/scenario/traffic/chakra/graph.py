@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
+from ns3_env._native import JobFlows
 from ns3_env.config.bounds import MAX_FLOWS, WHY_FLOWS
 from ns3_env.scenario.traffic.chakra.durations import Durations
 from ns3_env.scenario.traffic.chakra.groups import ProcessGroups
@@ -27,13 +28,12 @@ from ns3_env.scenario.traffic.jobs.algorithms import (
     Send,
     all_to_all,
     count_flows,
+    count_pieces,
     hierarchical_all_to_all,
     ranks_of_a_node,
     sends,
 )
-from ns3_env.scenario.traffic.jobs.sending import UNDER_WAY, Collected
-from ns3_env.scenario.traffic.kind import Flows
-from ns3_env.scenario.traffic.tasks import Label, Step, Task, circle_in
+from ns3_env.scenario.traffic.tasks import Task, circle_in
 
 #: Algorithm of a collective of the schema; a barrier is an all-reduce of a byte a rank.
 ALGORITHMS: dict[str, Algorithm] = {
@@ -45,9 +45,6 @@ ALGORITHMS: dict[str, Algorithm] = {
     "REDUCE_SCATTER_BLOCK": "reduce_scatter",
     "BARRIER": "ring_all_reduce",
 }
-#: Tasks that a node waits for; instead of more there is a step that lasts 0 ns and waits for them, so
-#: that waits grow with the flows, and not with their square.
-MOST_WAITS = 16
 
 
 @dataclass
@@ -56,149 +53,123 @@ class Graph:
 
     Args:
         traces: trace of each rank.
-        where: collector with the settings that flows have in common.
+        hosts: host of each rank.
         algorithms: algorithm of each kind of collective.
         groups: ranks of process groups, as far as known.
         durations: durations of nodes.
         node_ranks: ranks of a node, neighbours, for hierarchical algorithms.
+        chunk_bytes: size of the flows that a send is cut into; None: it is not cut.
     """
 
     traces: Sequence[Sequence[Node]]
-    where: Collected
+    hosts: Sequence[int]
     algorithms: Mapping[str, Algorithm]
     groups: ProcessGroups
     durations: Durations = field(default_factory=Durations)
     node_ranks: int = 1
-    flows: Flows = field(default_factory=Flows)
+    chunk_bytes: int | None = None
     _over: dict[Place, tuple[Task, ...]] = field(default_factory=dict)
     #: Tasks of each send that are over when its receiver has it.
     _delivered: dict[Place, tuple[Task, ...]] = field(default_factory=dict)
 
-    def play(self) -> Flows:
+    _made_sends: dict[tuple[str, tuple[int, ...], int], list[Send]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._flows = JobFlows(self.chunk_bytes)
+
+    def play(self) -> JobFlows:
         """The flows. Raises WireError if nodes wait for each other in a circle, collectives do not fit
         together, or there would be too many flows."""
         needs = [find_needs(trace) for trace in self.traces]
         orders = [sort_by_need(node_needs) for node_needs in needs]
         match, turns = match_nodes(self.traces, orders, self.groups), Turns(self.traces, orders)
-        reasons = _reasons(needs, match)
-        followers: dict[Place, list[Place]] = defaultdict(list)
-        for place, needed in reasons.items():
-            for other in needed:
-                followers[other].append(place)
-        waits = {place: len(needed) for place, needed in reasons.items()}
+        waits, followers = _waits(needs, match)
         ready = sorted(place for place, count in waits.items() if not count and turns.may_begin(place))
         while ready or (ready := turns.first_early()):
             later: set[Place] = set()
             for place in ready:
-                if place not in self._over:
-                    group = match.partners.get(place, [place])
-                    after = [self._after(p, [*needs[p[0]][p[1]], *turns.before(p)]) for p in group]
-                    self._add(group, after, match)
+                group = match.partners.get(place, [place])
+                after = [self._after(p, [*needs[p[0]][p[1]], *turns.before(p)]) for p in group]
+                self._add(group, after, match)
                 del waits[place]
-                for follower in followers[place]:
+                for follower in followers.get(place, ()):
                     waits[follower] -= 1
                     if not waits[follower] and turns.may_begin(follower):
                         later.add(follower)
                 later.update(turns.pass_on(place))
             ready = sorted(later)
         if waits:
-            raise WireError(self._circle({place: reasons[place] for place in waits}))
-        return self.flows
+            reasons = _reasons(needs, match)
+            raise WireError(self._circle({x: reasons[x] for x in reasons if x not in self._over}))
+        return self._flows
 
     def _circle(self, reasons: Mapping[Place, Sequence[Place]]) -> str:
         first, *others = (f"{self.traces[rank][i]} of rank {rank}" for rank, i in circle_in(reasons))
         return f"{first} waits for itself: it comes after {', which comes after '.join([*others, first])}"
 
     def _after(self, place: Place, needs: Sequence[int]) -> tuple[Task, ...]:
-        return self._reduce(task for i in needs for task in self._over[place[0], i])
+        return self._reduce([task for i in needs for task in self._over[place[0], i]])
 
-    def _reduce(self, tasks: Iterable[Task]) -> tuple[Task, ...]:
+    def _reduce(self, tasks: list[Task]) -> tuple[Task, ...]:
         """Few tasks that are over when all of these are."""
-        needed = self._drop_implied(tasks)
-        if len(needed) <= MOST_WAITS:
-            return needed
-        return (self.flows.tasks.add_step(Step(0, needed, self.where.start_ns)),)
-
-    def _drop_implied(self, tasks: Iterable[Task]) -> tuple[Task, ...]:
-        """Tasks that no other task waits for."""
-        unique = dict.fromkeys(tasks)
-        implied = {other for task in unique for other in self.flows.tasks.needs(task)}
-        return tuple(task for task in unique if task not in implied)
+        return tuple(self._flows.reduce(tasks)) if len(tasks) > 1 else tuple(tasks)
 
     def _add(self, group: Sequence[Place], after: Sequence[tuple[Task, ...]], match: Match) -> None:
         (rank, i), node = group[0], self.traces[group[0][0]][group[0][1]]
         if node.type == COLLECTIVE and not node.launches():
             self._collective(group, after)
         elif node.type == SEND and not node.launches():
-            send = Send(rank, match.receiver[rank, i], node.size())
-            self._check_count(self.where.count_pieces(send.size_bytes))
-            where = replace(self.where, part="send", iteration=node.iteration)
-            flows = self._send(where, send, [], after[0], 0) if send.size_bytes else []
-            self._delivered[rank, i] = tuple(flows) or after[0]
+            self._delivered[rank, i] = self._send(rank, match.receiver[rank, i], node, after[0])
             self._over[rank, i] = after[0] if AT_ONCE in node.numbers else self._delivered[rank, i]
         elif node.type == RECEIVE and not node.launches():
-            self._over[rank, i] = self._reduce((*self._delivered[match.sender[rank, i]], *after[0]))
+            self._over[rank, i] = self._reduce([*self._delivered[match.sender[rank, i]], *after[0]])
         elif AT_ONCE in node.numbers:
             self._over[rank, i] = after[0]
         else:
-            label = Label(self.where.job, node.iteration, "compute", rank)
-            step = Step(self.durations.ns(node), after[0], self.where.start_ns)
-            self._over[rank, i] = (self.flows.tasks.add_step(step, label),)
+            ns = self.durations.ns(node)
+            self._over[rank, i] = (self._flows.add_step(ns, after[0], "compute", node.iteration, rank),)
 
-    def _send(
-        self,
-        where: Collected,
-        send: Send,
-        earlier: Sequence[list[Task]],
-        ready: tuple[Task, ...],
-        before: int,
-    ) -> list[Task]:
-        """Flows of a send; ``before``: flows between the same ranks that wait for ``ready`` already: flows
-        that never run together with them need not wait."""
-        pieces = where.count_pieces(send.size_bytes)
-        begins = [ready if before + i < UNDER_WAY else () for i in range(pieces)]
-        sent, waits = where.add(self.flows, send, earlier, begins), self.flows.tasks.waits
-        for flow in waits.keys() & sent:
-            waits[flow] = waits[flow]._replace(after=self._drop_implied(waits[flow].after))
-        return sent
+    def _send(self, rank: int, to: int, node: Node, after: tuple[Task, ...]) -> tuple[Task, ...]:
+        """Tasks that are over when the receiver has a send's bytes."""
+        size = node.size()
+        self._check_count(count_pieces(size, self.chunk_bytes))
+        first = len(self._flows)
+        if size:
+            ranks = [rank, to]
+            hosts = [self.hosts[rank] for rank in ranks]
+            self._flows.add([Send(0, 1, size)], hosts, ranks, [after, ()], True, "send", node.iteration)
+        return tuple(range(first, len(self._flows))) or after
 
     def _collective(self, group: Sequence[Place], after: Sequence[tuple[Task, ...]]) -> None:
         nodes = [self.traces[rank][i] for rank, i in group]
-        self._over.update(zip(group, after, strict=True))
         name, sizes = self._agree(nodes)
         if not any(sizes):
+            self._over.update(zip(group, after, strict=True))
             return
         ranks = [rank for rank, _ in group]
-        hosts, iteration = [self.where.hosts[rank] for rank in ranks], nodes[0].iteration
         part = f"{nodes[0].text(PARALLELISM)} {name.lower()}".strip()
-        where = replace(self.where, hosts=hosts, ranks=ranks, part=part, iteration=iteration)
         algorithm = self.algorithms[name]
         if algorithm == "halving_doubling_all_reduce" and len(ranks) & (len(ranks) - 1):
             raise WireError(
                 f"{nodes[0]}: halving and doubling needs a power of two of ranks, not {len(ranks)}"
             )
         near = ranks_of_a_node(ranks, self.node_ranks)
-        self._check_count(count_flows(algorithm, len(ranks), max(sizes), where.chunk_bytes, near))
-        steps: list[list[Task]] = []
-        over: list[list[Task]] = [[] for _ in group]
-        counts: Counter[tuple[int, int]] = Counter()
-        for send in self._sends(algorithm, sizes, near):
-            pair = (send.src, send.dst)
-            steps.append(self._send(where, send, steps, after[send.src], counts[pair]))
-            counts[pair] += len(steps[-1])
-            over[send.src] += steps[-1]
-            over[send.dst] += steps[-1]
-        for place, tasks, before in zip(group, over, after, strict=True):
-            self._over[place] = self._reduce([*tasks, *before])
+        self._check_count(count_flows(algorithm, len(ranks), max(sizes), self.chunk_bytes, near))
+        hosts, sent = [self.hosts[rank] for rank in ranks], self._sends(algorithm, sizes, near)
+        over = self._flows.add(sent, hosts, ranks, after, True, part, nodes[0].iteration)
+        self._over.update(zip(group, map(tuple, over), strict=True))
 
-    @staticmethod
-    def _sends(algorithm: Algorithm, sizes: Sequence[int], near: int) -> list[Send]:
-        """A collective's sends, of which an all-to-all's may differ in size."""
-        if algorithm == "all_to_all":
-            return all_to_all(sizes)
-        if algorithm == "hierarchical_all_to_all":
-            return hierarchical_all_to_all(sizes, near)
-        return sends(algorithm, len(sizes), sizes[0], near)
+    def _sends(self, algorithm: Algorithm, sizes: Sequence[int], near: int) -> list[Send]:
+        """A collective's sends, of which an all-to-all's may differ in size; made once for alike ones."""
+        kind = (algorithm, tuple(sizes), near)
+        if kind not in self._made_sends:
+            if algorithm == "all_to_all":
+                self._made_sends[kind] = all_to_all(sizes)
+            elif algorithm == "hierarchical_all_to_all":
+                self._made_sends[kind] = hierarchical_all_to_all(sizes, near)
+            else:
+                self._made_sends[kind] = sends(algorithm, len(sizes), sizes[0], near)
+        return self._made_sends[kind]
 
     def _agree(self, nodes: Sequence[Node]) -> tuple[str, list[int]]:
         """A collective's name, and each rank's size as algorithms count it, 0 if it sends nothing. Raises
@@ -226,9 +197,32 @@ class Graph:
 
     def _check_count(self, more: int) -> None:
         """Raises WireError, before they are made, if there would be too many flows."""
-        if len(self.flows) + more > MAX_FLOWS:
+        if len(self._flows) + more > MAX_FLOWS:
             text = f"more than {MAX_FLOWS} flows, which is the most: {WHY_FLOWS}"
             raise WireError(f"{text}; chunk_bytes says into how many a send is cut")
+
+
+def _waits(
+    needs: Sequence[Sequence[Sequence[int]]], match: Match
+) -> tuple[dict[Place, int], dict[Place, list[Place]]]:
+    """The number of nodes that each waits for, and those that wait for it; a collective is its first rank's
+    node."""
+    first = {place: group[0] for place, group in match.partners.items()}
+    waits: dict[Place, int] = {}
+    followers: dict[Place, list[Place]] = defaultdict(list)
+    for rank, of_rank in enumerate(needs):
+        for i in range(len(of_rank)):
+            place = (rank, i)
+            if first.get(place, place) != place:
+                continue
+            group = match.partners.get(place, [place])
+            needed = {first.get((r, k), (r, k)) for r, j in group for k in needs[r][j]}
+            if place in match.sender:
+                needed.add(match.sender[place])
+            waits[place] = len(needed)
+            for other in needed:
+                followers[other].append(place)
+    return waits, followers
 
 
 def _reasons(needs: Sequence[Sequence[Sequence[int]]], match: Match) -> dict[Place, tuple[Place, ...]]:

@@ -22,7 +22,7 @@ from ns3_env.scenario.traffic.chakra.groups import ProcessGroups
 from ns3_env.scenario.traffic.chakra.trace import Node
 from ns3_env.scenario.traffic.chakra.wire import Budget, WireError
 from ns3_env.scenario.traffic.jobs.collective import MAX_RANKS, WHY_RANKS
-from ns3_env.scenario.traffic.jobs.sending import Collected
+from ns3_env.scenario.traffic.jobs.sending import flows_of
 from ns3_env.scenario.traffic.kind import Flows, TrafficKind, host_fault
 
 
@@ -60,12 +60,10 @@ class TraceJob(TrafficKind):
         durations: Durations | None = None,
     ) -> Flows:
         """The flows of these hosts, one for each rank. Raises WireError if traces do not fit together."""
-        where = Collected(hosts, self.job, 0, "", self.controller, self.chunk_bytes, self.start_ns)
         algorithms = {**ALGORITHMS, "ALL_REDUCE": self.all_reduce, "ALL_TO_ALL": self.all_to_all}
-        process_groups = ProcessGroups(traces, groups)
-        return Graph(
-            traces, where, algorithms, process_groups, durations or Durations(), self.node_ranks
-        ).play()
+        process_groups, times = ProcessGroups(traces, groups), durations or Durations()
+        graph = Graph(traces, hosts, algorithms, process_groups, times, self.node_ranks, self.chunk_bytes)
+        return flows_of(graph.play(), self.job, self.controller, self.start_ns)
 
 
 class FileJob(TraceJob):

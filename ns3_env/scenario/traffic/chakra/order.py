@@ -47,24 +47,30 @@ class Turns:
     """
 
     def __init__(self, traces: Sequence[Sequence[Node]], orders: Sequence[Sequence[int]]) -> None:
-        self._traces = traces
+        self._units: dict[Place, Unit] = {
+            (rank, i): (rank, *node.unit)
+            for rank, trace in enumerate(traces)
+            for i, node in enumerate(trace)
+            if node.takes_turns()
+        }
         self._left: dict[Unit, deque[int]] = defaultdict(deque)
         for rank, order in enumerate(orders):
             for i in order:
-                if traces[rank][i].takes_turns():
-                    self._left[self._unit((rank, i))].append(i)
+                if (unit := self._units.get((rank, i))) is not None:
+                    self._left[unit].append(i)
         self._last: dict[Unit, int] = {}
         self._early: set[Place] = set()
         self._early_in_order: list[Place] = []
 
     def before(self, place: Place) -> list[int]:
         """The rank's computation before this one, if there is any."""
-        unit = self._unit(place)
-        return [self._last[unit]] if self._computes(place) and unit in self._last else []
+        unit = self._units.get(place)
+        return [self._last[unit]] if unit in self._last else []
 
     def may_begin(self, place: Place) -> bool:
         """Returns whether a node that waits for no other may start; keeps a computation out of its turn."""
-        if not self._computes(place) or self._left[self._unit(place)][0] == place[1]:
+        unit = self._units.get(place)
+        if unit is None or self._left[unit][0] == place[1]:
             return True
         self._early.add(place)
         heapq.heappush(self._early_in_order, place)
@@ -79,9 +85,10 @@ class Turns:
 
     def pass_on(self, place: Place) -> list[Place]:
         """Ends a node; returns the computation whose turn has come."""
-        if not self._computes(place):
+        unit = self._units.get(place)
+        if unit is None:
             return []
-        (rank, i), unit = place, self._unit(place)
+        rank, i = place
         self._early.discard(place)
         self._left[unit].remove(i)
         self._last[unit] = i
@@ -90,9 +97,3 @@ class Turns:
             return []
         self._early.discard(following)
         return [following]
-
-    def _unit(self, place: Place) -> Unit:
-        return (place[0], *self._traces[place[0]][place[1]].unit)
-
-    def _computes(self, place: Place) -> bool:
-        return self._traces[place[0]][place[1]].takes_turns()

@@ -10,12 +10,20 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field
 
+from ns3_env._native import JobFlows
 from ns3_env.config.bounds import MAX_FLOWS, WHY_FLOWS, Bytes, Nanoseconds, few
 from ns3_env.scenario.topology import Network
-from ns3_env.scenario.traffic.jobs.algorithms import Algorithm, Send, count_flows, sends
-from ns3_env.scenario.traffic.jobs.sending import Collected
+from ns3_env.scenario.traffic.jobs.algorithms import (
+    Algorithm,
+    Send,
+    bounds,
+    count_flows,
+    count_pieces,
+    sends,
+)
+from ns3_env.scenario.traffic.jobs.sending import flows_of
 from ns3_env.scenario.traffic.kind import Flows, TrafficKind, host_fault
-from ns3_env.scenario.traffic.tasks import Label, Step, Task
+from ns3_env.scenario.traffic.tasks import Task
 
 MAX_RANKS = 4096
 MAX_ITERATIONS = 10_000
@@ -71,60 +79,61 @@ class CollectiveWork(TrafficKind):
     def _play(self, job: str, hosts: Sequence[int], random: np.random.Generator) -> Flows:
         """All iterations of one job: rank i is ``hosts[i]``."""
         sendings = sends(self.algorithm, len(hosts), self.size_bytes, self.node_ranks)
-        play = _Play(self, job, hosts, random)
+        play = _Play(self, hosts, random)
         for iteration in range(self.iterations):
             play.iterate(iteration, sendings)
-        return play.flows
+        return flows_of(play.flows, job, self.controller, self.start_ns)
 
 
 class _Play:
     """One job's flows and steps, made iteration by iteration."""
 
-    def __init__(
-        self, work: CollectiveWork, job: str, hosts: Sequence[int], random: np.random.Generator
-    ) -> None:
-        self.flows = Flows()
-        self._work, self._job, self._hosts, self._random = work, job, hosts, random
-        self._ended: list[tuple[Task, ...]] = [()] * len(hosts)
+    def __init__(self, work: CollectiveWork, hosts: Sequence[int], random: np.random.Generator) -> None:
+        self.flows = JobFlows(work.chunk_bytes)
+        self._work, self._hosts, self._random = work, hosts, random
+        self._ended: list[list[Task]] = [[] for _ in hosts]
 
-    def iterate(self, iteration: int, sendings: Sequence[Send]) -> None:
+    def iterate(self, iteration: int, sendings: list[Send]) -> None:
         """Adds an iteration with these sends."""
+        work, ranks = self._work, range(len(self._hosts))
+        self.flows.forget_pairs()
+        if work.algorithm == "pipeline":
+            touched = self._pipeline(iteration)
+        else:
+            ready = [[self._compute(iteration, rank, [])] for rank in ranks]
+            touched = self.flows.add(sendings, self._hosts, ranks, ready, False, work.algorithm, iteration)
+        self._ended = [tasks or self._ended[rank] for rank, tasks in enumerate(touched)]
+
+    def _pipeline(self, iteration: int) -> list[list[Task]]:
+        """Tasks of each rank, which computes for each chunk, one after the other, before it passes it on."""
         work, hosts = self._work, self._hosts
-        here = Collected(
-            hosts, self._job, iteration, work.algorithm, work.controller, work.chunk_bytes, work.start_ns
-        )
-        pipelined = work.algorithm == "pipeline"
-        ready = [] if pipelined else [self._compute(iteration, rank, ()) for rank in range(len(hosts))]
+        chunks = count_pieces(work.size_bytes, work.chunk_bytes)
         touched: list[list[Task]] = [[] for _ in hosts]
-        chunk_flows: list[list[Task]] = []
-        for send in sendings:
-            if pipelined:
-                chunks = here.count_pieces(send.size_bytes)
-                steps = self._stage(iteration, send.src, chunk_flows[-1] if chunk_flows else [], chunks)
-                touched[send.src] += steps
-                chunk_flows.append(
-                    here.add(self.flows, send._replace(after=()), chunk_flows, [[step] for step in steps])
+        arrivals: list[Task] = []
+        edge = bounds(chunks, work.size_bytes)
+        for rank in range(len(hosts)):
+            steps: list[Task] = []
+            for i in range(chunks):
+                steps.append(self._compute(iteration, rank, [*arrivals[i : i + 1], *steps[-1:]]))
+            touched[rank] += steps
+            arrivals = []
+            for i in range(chunks if rank + 1 < len(hosts) else 0):
+                send = Send(0, 1, edge[i + 1] - edge[i])
+                here = [rank, rank + 1]
+                (flow,), _ = self.flows.add(
+                    [send], hosts[rank : rank + 2], here, [[steps[i]], []], False, work.algorithm, iteration
                 )
-            else:
-                chunk_flows.append(here.add(self.flows, send, chunk_flows, [[ready[send.src]]]))
-            touched[send.src] += chunk_flows[-1]
-            touched[send.dst] += chunk_flows[-1]
-        if pipelined:
-            touched[-1] += self._stage(iteration, len(hosts) - 1, chunk_flows[-1], len(chunk_flows[-1]))
-        self._ended = [tuple(tasks) or self._ended[rank] for rank, tasks in enumerate(touched)]
+                arrivals.append(flow)
+            touched[rank] += arrivals
+            if arrivals:
+                touched[rank + 1] += arrivals
+        return touched
 
-    def _stage(self, iteration: int, rank: int, arrivals: Sequence[Task], chunks: int) -> list[Task]:
-        """A pipeline's rank computes for each chunk that came, in their order."""
-        steps: list[Task] = []
-        for i in range(chunks):
-            steps.append(self._compute(iteration, rank, (*arrivals[i : i + 1], *steps[-1:])))
-        return steps
-
-    def _compute(self, iteration: int, rank: int, after: tuple[Task, ...]) -> Task:
+    def _compute(self, iteration: int, rank: int, after: list[Task]) -> Task:
         work = self._work
         more = int(self._random.integers(work.compute_spread_ns + 1)) if work.compute_spread_ns else 0
-        step = Step(work.compute_ns + more, (*self._ended[rank], *after), work.start_ns)
-        return self.flows.tasks.add_step(step, Label(self._job, iteration, "compute", rank))
+        needed = [*self._ended[rank], *after]
+        return self.flows.add_step(work.compute_ns + more, needed, "compute", iteration, rank)
 
 
 class Collective(CollectiveWork):
