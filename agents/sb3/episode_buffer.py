@@ -30,8 +30,8 @@ class EpisodeBuffer(RolloutBuffer):
     ) -> None:
         """Fills the buffer with only these episodes, with values and likelihoods under their policy.
 
-        ``by_episode`` centres and scales advantages within each episode. Raises ValueError if no flow
-        decided.
+        With several plays of the same flows these are the baseline instead of the critic. ``by_episode``
+        centres and scales advantages within each episode. Raises ValueError if no flow decided.
         """
         decided = np.concatenate([rollout.decided for rollout in rollouts])
         if not decided.any():
@@ -42,16 +42,17 @@ class EpisodeBuffer(RolloutBuffer):
             predicted, likely, _ = policy.evaluate_actions(observations, actions)
         final = np.concatenate([rollout.final for rollout in rollouts])
         values = np.where(final, 0.0, predicted.numpy().ravel().astype(np.float64))
+        plays = len(rollouts) > len({rollout.seed for rollout in rollouts})
         every = generalised_advantages(
             np.concatenate([rollout.rewards for rollout in rollouts]),
             self.gamma ** np.concatenate([rollout.elapsed for rollout in rollouts]),
-            values,
+            np.zeros_like(values) if plays else values,
             decided,
             self.gae_lambda,
         )
         advantages = every[decided]
         values = values[decided]
-        returns = advantages + values
+        returns = advantages if plays else advantages + values
         advantages = advantages - of_other_plays(rollouts, every)[decided]
         rows = np.arange(len(advantages))
         if by_episode:

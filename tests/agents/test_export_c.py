@@ -139,7 +139,7 @@ TARGET = {"derived": "rtt_target", "margin": 1.0, "target": 0.1, "gain": 2.0}
         ("lstm", {"observation": ALL}),
         ("carried", {}),
         ("mlp", {"observation": ALL, "clock": START, "telemetry_every_rtts": 0.2}),
-        ("mlp", {"observation": ALL, "history": 2, "clock": START, "telemetry_from_bdps": 4000.0}),
+        ("mlp", {"observation": ALL, "history": 3, "clock": START, "telemetry_from_bdps": 4000.0}),
         (
             "mlp",
             {"observation": [{"field": "attained"}, TARGET], "telemetry_from_bdps": 4000.0, "action": RATE},

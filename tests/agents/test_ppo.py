@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -83,9 +82,6 @@ def test_trpo_learns_from_plays_of_the_same_flows(tmp_path: Path) -> None:
     run = trained(tmp_path / "run", **config)
     states = [json.loads((folder / "learner.json").read_text()) for folder in checkpoints(run)]
     assert states[-1]["counts"]["updates"] >= 2
-    with (run / "progress.csv").open() as file:
-        rows = list(csv.DictReader(file))
-    assert all(int(row["curriculum/episodes"]) % 3 == 0 for row in rows if row["curriculum/episodes"])
     first, last = (read_policy(checkpoints(run)[i] / POLICY_FILE).tensors for i in (0, -1))
     assert not np.array_equal(first["layers.0.weight"], last["layers.0.weight"])
 

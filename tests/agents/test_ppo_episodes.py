@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,8 +11,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from ns3_env.agents.configuration.config import EnvConfig
 from ns3_env.agents.sb3.episode_buffer import equal_shares, of_other_plays, standardised
+from ns3_env.agents.training.rollout_env import RolloutEnv
 from ns3_env.decision.observations import INDEX
+from ns3_env.decision.task import Task
 from ns3_env.envs.rollouts import Exploration, Rollout
 from tests.samples.episodes import ENDS, played, same
 from tests.samples.policy_files import mlp_file
@@ -74,6 +78,19 @@ def test_an_update_has_as_many_rows_of_a_short_episode_as_of_a_long_one() -> Non
     assert set(rows[rows < 100]) == set(range(100))
     assert len(set(rows[rows >= 100])) == np.count_nonzero(rows >= 100)
     assert rows.max() < 9100
+
+
+def test_an_update_has_all_plays_of_its_flows(tmp_path: Path) -> None:
+    policy = mlp_file(tmp_path / "policy.safetensors").read_bytes()
+    config = EnvConfig(fields=["rtt"], placement="simulator", plays=3, prefetch=2)
+    env = RolloutEnv(config, lambda _: ENDS, Task(["rtt"]), seed=1, simulators=2)
+    with closing(env):
+        for expected in (range(3), range(3, 6)):
+            plays = list(env.batch(lambda: policy, Exploration(), decisions=1))
+            assert [play.episode for play in plays] == list(expected)
+            assert len({play.seed for play in plays}) == 1
+        env.go_on_with([7])  # a run that was stopped amid plays begins with others
+        assert [play.episode for play in env.batch(lambda: policy, Exploration(), 1)] == [9, 10, 11]
 
 
 def test_plays_have_the_same_flows_and_explore_differently(tmp_path: Path) -> None:

@@ -97,10 +97,10 @@ FEATURES = {
     "shorter_backlog": Feature(
         ("shorter_backlog_ns",), ("o->shorter_backlog_ns", "s->path.base_rtt_ns")
     ),
-    "fairness_weight": Feature(("fairness_weight_q16",), ("o->fairness_weight_q16", "65536U")),
     "ecn_fraction": Feature(("acks", "marked_acks"), ("o->marked_acks", "o->acks")),
     "attained": Feature(("attained_bytes",), ("o->attained_bytes", "s->bdp_bytes")),
     "remaining": Feature(("remaining_bytes",), ("o->remaining_bytes", "s->bdp_bytes")),
+    "fairness_weight": Feature(("fairness_weight_q16",), ("o->fairness_weight_q16", "65536U")),
 }  # fmt: skip
 #: Limit of a quotient that is not transformed, in Q16.
 MOST_PLAIN = 32767
