@@ -117,7 +117,7 @@ def test_what_there_is_not_is_named() -> None:
 
 def test_only_policies_are_told_that_a_task_is_scored_by_fairness() -> None:
     for spec in TASKS.values():
-        told = {"FairnessWeight": 1.0} if spec.measure == "max_min" else {}
+        expected = {"FairnessWeight": 1.0} if spec.measure == "max_min" else {}
         scenario = spec.test(0)
         wishes = {
             key: value
@@ -125,7 +125,7 @@ def test_only_policies_are_told_that_a_task_is_scored_by_fairness() -> None:
             for key, value in controller.attributes.items()
             if key == "FairnessWeight"
         }
-        assert wishes == told
+        assert wishes == expected
         if scenario.transport == "rdma":
             assert "FairnessWeight" not in scenario.under("hpcc").controllers[0].attributes
 
