@@ -290,13 +290,13 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
     def _read(self, rows: DecisionBatch, index: int) -> tuple[Observation, float, bool, dict[str, Any]]:
         """Observation of a row's flow, reward of its last decision, whether the next value is 0; infos."""
         observation, reward, final, telemetry, outcome = self.task.read_row(rows, index)
-        record = self._seen(rows, index)
+        record = self._remember(rows, index)
         info = {"telemetry": telemetry, "time_ns": rows.time_ns, **outcome}
         if len(telemetry) == len(record):
             info["record"] = record
         return observation, reward, final, info
 
-    def _seen(self, rows: DecisionBatch, index: int) -> NDArray[np.float64]:
+    def _remember(self, rows: DecisionBatch, index: int) -> NDArray[np.float64]:
         """The record of a row, which films show as well."""
         record: NDArray[np.float64] = rows.records[index]
         self._record = record
@@ -307,7 +307,7 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
     def _short_info(self, rows: DecisionBatch, index: int, outcome: dict[str, Any]) -> dict[str, Any]:
         """Infos of a step without telemetry by name, whose record stays in ``_record``; ``outcome``: entries
         of :meth:`Outcomes.infos`."""
-        record = self._seen(rows, index)
+        record = self._remember(rows, index)
         info = {"time_ns": rows.time_ns, **outcome}
         if not np.count_nonzero(record != record):
             info["record"] = record
