@@ -87,9 +87,7 @@ def test_a_curriculum_of_tasks_is_drawn_from_and_not_the_default_scenario() -> N
     validation = [x.scenario for x in sampler.of_validation()]
     assert {scenario.source for scenario in training} == {"ns3_env/Incast-v3", "ns3_env/Rates-v3"}
     assert len({scenario.seed for scenario in (*training, *validation)}) == 27
-    assert {scenario.traffic for scenario in validation}.isdisjoint(
-        scenario.traffic for scenario in training
-    )
+    assert {scenario.traffic for scenario in validation}.isdisjoint(scenario.traffic for scenario in training)
     assert sampler.of_generation(3) == again.of_generation(3)
 
 
