@@ -19,7 +19,7 @@ from stable_baselines3.common.vec_env import VecEnv
 from typing_extensions import Self
 
 from ns3_env.agents.sb3.censored import CensoredPolicy
-from ns3_env.agents.sb3.config import EpisodeConfig
+from ns3_env.agents.sb3.config import EpisodeConfig, Sb3Config
 from ns3_env.agents.sb3.episode_buffer import EpisodeBuffer
 from ns3_env.agents.sb3.export import of_sb3
 from ns3_env.agents.sb3.trainer import Sb3Trainer
@@ -118,10 +118,8 @@ class EpisodeTrainer(Sb3Trainer):
         agent, algorithm = self.config.agent, super()._make()
         assert isinstance(agent, EpisodeConfig)
         if not isinstance(algorithm, OfEpisodes):
-            for key in ("start", "actor_starts", "advantages"):
-                if key in type(agent).model_fields and (
-                    getattr(agent, key) != type(agent).model_fields[key].default
-                ):
+            for key, of in type(agent).model_fields.items():
+                if key not in Sb3Config.model_fields and getattr(agent, key) != of.default:
                     raise ConfigError(f"agent.{key}: needs env.placement=simulator")
             return algorithm
         algorithm.by_episode = agent.advantages == "episode"

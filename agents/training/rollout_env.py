@@ -157,11 +157,11 @@ class RolloutEnv(SpacesOnly):
 
         Arguments and errors are those of ``next``.
         """
-        now, count, plays = policy(), 0, self.rollouts.plays
-        self.rollouts.next_episode += -self.rollouts.next_episode % plays  # a run that was stopped amid plays
-        while count < decisions or self.rollouts.pending > 0 or self.rollouts.next_episode % plays:
+        now, count = policy(), 0
+        self.rollouts.next_episode += self.rollouts.plays_left  # a run that was stopped amid plays
+        while count < decisions or self.rollouts.pending > 0 or self.rollouts.plays_left > 0:
             room = self._prefetch - self.rollouts.pending
-            missing = room if count < decisions else min(room, -self.rollouts.next_episode % plays)
+            missing = room if count < decisions else min(room, self.rollouts.plays_left)
             self._begin(missing, now, exploration)
             rollout = self._next()
             count += rollout.decisions

@@ -192,6 +192,11 @@ class EpisodeQueue(WithTask, ABC):
         """Episodes started and not given out."""
         return len(self._begun)
 
+    @property
+    def plays_left(self) -> int:
+        """Episodes to begin until the flows of the last one have had all their plays."""
+        return -self.next_episode % self.plays
+
     def begin(self, policy: bytes | Path, exploration: Exploration | None = None) -> int:
         """Asks for the next episode, under a policy as it is now; does not wait.
 
