@@ -20,7 +20,7 @@ from ns3_env.policies.released import released
 def play(policy: Policy, flows: int = 8, seed: int = 1) -> tuple[int, float]:
     """Decisions and slowdown of the first flow of an incast whose flows all are under ``policy``."""
     env = gymnasium.make(
-        "ns3_env/RdmaIncast-v0",
+        "ns3_env/RdmaIncast-v1",
         flows=flows,
         fields=policy.fields,
         action=action_map_for(policy),

@@ -182,7 +182,7 @@ def mean_slowdown(agent: Agent, settings: Settings, flows: int = 16) -> float:
 def make(settings: Settings) -> gym.vector.VectorEnv:
     """The simulators, side by side."""
     return gym.make_vec(
-        "ns3_env/RdmaIncast-v0",
+        "ns3_env/RdmaIncast-v1",
         num_envs=settings.num_envs,
         vectorization_mode="vector_entry_point",
         flows=settings.flows,

@@ -48,7 +48,7 @@ class Elapsed(BaseInfoDictReader):
 def make(flows: int = 4) -> TransformedEnv:
     """Makes a TorchRL environment: one learning flow and competing flows."""
     env = GymWrapper(
-        gym.make("ns3_env/RdmaIncast-v0", flows=flows, fields=FIELDS, action=LogarithmicWindow())
+        gym.make("ns3_env/RdmaIncast-v1", flows=flows, fields=FIELDS, action=LogarithmicWindow())
     )
     env.set_info_dict_reader(Elapsed())
     return TransformedEnv(env, DoubleToFloat())

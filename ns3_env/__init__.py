@@ -89,11 +89,17 @@ def __getattr__(name: str) -> Any:
     return version("ns3-env") if name == "__version__" else _public(name)
 
 
+# Gymnasium warns of version 0, whose fields, action, reward and clock are not those of the tasks.
 register("ns3_env/RdmaIncast-v0", "ns3_env.envs.gym_env:FlowEnv", "ns3_env.envs.gym_vector_env:FlowVectorEnv")
 register(
+    "ns3_env/RdmaIncast-v1",
+    "ns3_env.envs.bottleneck_envs:RdmaIncastEnv",
+    "ns3_env.envs.bottleneck_envs:RdmaIncastVectorEnv",
+)
+register(
     "ns3_env/TcpBottleneck-v0",
-    "ns3_env.envs.tcp_env:TcpBottleneckEnv",
-    "ns3_env.envs.tcp_env:TcpBottleneckVectorEnv",
+    "ns3_env.envs.bottleneck_envs:TcpBottleneckEnv",
+    "ns3_env.envs.bottleneck_envs:TcpBottleneckVectorEnv",
 )
 for _name in VERSIONS:
     register_task(_name)

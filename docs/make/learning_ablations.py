@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from ns3_env.decision.observations import RDMA_FIELDS
 from ns3_env.eval.benchmark.statistics import bootstrap_interval
-from ns3_env.tasks.definition import RDMA_FIELDS
 
 ROOT = Path(__file__).parents[2]
 TASKS = ("Incast", "LongShort", "WebSearch")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ns3_env.config.command_line import POLICY_HELP, AnyOrder
-from ns3_env.config.imports import trust_all
+from ns3_env.config.imports import trust_all, trust_named_in
 from ns3_env.config.units import nanoseconds
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.programs.executable import HANG_TIMEOUT_VARIABLE
@@ -45,6 +45,7 @@ def set_process(options: argparse.Namespace) -> None:
         os.environ[HANG_TIMEOUT_VARIABLE] = repr(options.hang_timeout)
     if getattr(options, "allow_imports", False):
         trust_all()
+    trust_named_in(getattr(options, "overrides", ()))
     load_plugins(getattr(options, "plugin", ()))
 
 

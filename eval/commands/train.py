@@ -11,7 +11,6 @@ Exit codes: 0 done; 2 a mistake in the input, named in one line; 130 interrupted
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -22,7 +21,7 @@ from ns3_env.agents.configuration.registry import AGENTS
 from ns3_env.agents.configuration.run_folder import Outcome, RunFolder
 from ns3_env.config.command_line import AnyOrder, guarded, typed
 from ns3_env.config.folders import find_file
-from ns3_env.config.imports import trust
+from ns3_env.config.imports import trust_named_in
 from ns3_env.config.yaml import read_mapping
 from ns3_env.errors import ConfigError
 from ns3_env.eval.commands import options as shared
@@ -30,9 +29,6 @@ from ns3_env.eval.commands.options import check_json
 
 if TYPE_CHECKING:
     from ns3_env.agents.configuration.inputs import Inputs
-
-#: ``pkg.module:name`` on the command line.
-_NAME_OF_CODE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -83,8 +79,8 @@ def run(options: argparse.Namespace) -> int:
     from ns3_env.agents.configuration.inputs import read_inputs
 
     check_json(options.json)
-    more = [*options.overrides, options.algo or "", *map(str, options.curriculum)]
-    trust(name for text in more for name in _NAME_OF_CODE.findall(text))
+    more = [options.algo or "", *map(str, options.curriculum)]
+    trust_named_in(more)
     shared.set_process(options)
     sources = sources_of(options)
     # PyTorch's import needs seconds; mistakes on the command line are reported before.

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from ns3_env.config.files import write_atomically
+from ns3_env.decision.observations import RDMA_FIELDS
 from ns3_env.errors import ConfigError
 from ns3_env.eval.benchmark.yardsticks import DEPLOYED
 from ns3_env.eval.metrics.job_times import SECTION, job_completion, spans
@@ -21,7 +22,6 @@ from ns3_env.simulator.pool import LocalPool, Play
 from ns3_env.simulator.results import Floats, Results, charged_slowdowns
 from ns3_env.tasks import TESTS, TaskSpec
 from ns3_env.tasks.anchors import FILE, Anchors, digest, stored_anchors
-from ns3_env.tasks.definition import RDMA_FIELDS
 
 
 @dataclass(frozen=True)

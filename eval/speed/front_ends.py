@@ -62,12 +62,12 @@ def _pendulum() -> Steps:
 
 def _gymnasium() -> Steps:
     """One flow decides, the other flows are under HPCC."""
-    return _alone("ns3_env/RdmaIncast-v0", flows=_FLOWS)
+    return _alone("ns3_env/RdmaIncast-v1", flows=_FLOWS)
 
 
 def _vector() -> Steps:
     """The same in ``_VECTOR`` networks."""
-    envs = gym.make_vec("ns3_env/RdmaIncast-v0", num_envs=_VECTOR, flows=_FLOWS)
+    envs = gym.make_vec("ns3_env/RdmaIncast-v1", num_envs=_VECTOR, flows=_FLOWS)
     try:
         actions = np.zeros((_VECTOR, 1), dtype=np.float32)
         envs.reset(seed=1)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -18,6 +19,7 @@ from ns3_env.errors import ConfigError
 #: Names that may be imported, one a line: in the environment, so that worker processes also know it.
 _VARIABLE = "NS3_ENV_NAMED_CODE"
 _EVERYTHING = ":"
+_NAME_OF_CODE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 
 
 def is_code(name: str) -> bool:
@@ -33,6 +35,11 @@ def trust(names: Iterable[str]) -> None:
 def trust_all() -> None:
     """Allows imports of any name from now on, in this process and those that it starts."""
     trust([_EVERYTHING])
+
+
+def trust_named_in(texts: Iterable[str]) -> None:
+    """Allows imports of the names of code in these arguments of the command line."""
+    trust(name for text in texts for name in _NAME_OF_CODE.findall(text))
 
 
 def trusted() -> set[str]:

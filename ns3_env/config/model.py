@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
 from ns3_env.config.gone import current
+from ns3_env.config.imports import is_code, made_by
 from ns3_env.errors import ConfigError
 
 M = TypeVar("M", bound=BaseModel)
@@ -77,6 +78,8 @@ class Strict(BaseModel):
 def named_by(key: str, kinds: object) -> Callable[[Any], Any]:
     """A validator's function that explains what to write if ``key`` names none of these kinds.
 
+    ``pkg.module:name`` is the user's own function: called with the other keys, it returns one of these.
+
     Args:
         key: key of each kind's name, pydantic's discriminator.
         kinds: a union of models, whose defaults of ``key`` are their names.
@@ -95,6 +98,11 @@ def named_by(key: str, kinds: object) -> Callable[[Any], Any]:
             text = f"is {shown(value)}: write {{{key}: {names[0]}, ...}}"
         elif key not in value:
             text = f"has no {key!r}: one of {choices}"
+        elif isinstance(value[key], str) and is_code(value[key]):
+            settings = {str(name): setting for name, setting in value.items() if name != key}
+            return made_by(
+                value[key], settings, lambda made: isinstance(made, models), f"a {key} of {choices}"
+            )
         elif value[key] not in names:
             text = f"there is no {key} {shown(value[key])}{nearest(str(value[key]), names)} of {choices}"
         else:

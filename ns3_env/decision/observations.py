@@ -36,6 +36,19 @@ FDCC_FIELDS: tuple[str, ...] = (
     "last_action",
 )
 
+#: The observation of the tasks on RDMA: 18 B of telemetry, and the message's size, which a sender knows.
+RDMA_FIELDS: tuple[str, ...] = (
+    "rtt",
+    "qlen",
+    "switch_rate",
+    "fair_share",
+    "goodput",
+    "pacing_rate",
+    "remaining",
+    "attained",
+    "last_action",
+)
+
 
 @dataclass(frozen=True)
 class Field:

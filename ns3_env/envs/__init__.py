@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ns3_env.config.lazy import lazy
 
 if TYPE_CHECKING:
+    from ns3_env.envs.bottleneck_envs import RdmaIncastEnv, TcpBottleneckEnv
     from ns3_env.envs.flow_stream import FlowStream
     from ns3_env.envs.gym_env import FlowEnv, incast_scenario
     from ns3_env.envs.gym_vector_env import FlowVectorEnv
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from ns3_env.envs.sb3_buffers import masked
     from ns3_env.envs.sb3_vec_env import FlowVecEnv
     from ns3_env.envs.script_env import ScriptEnv
-    from ns3_env.envs.tcp_env import TcpBottleneckEnv
 
 __all__ = [
     "Exploration",
@@ -27,6 +27,7 @@ __all__ = [
     "FlowStream",
     "FlowVecEnv",
     "FlowVectorEnv",
+    "RdmaIncastEnv",
     "Rollout",
     "Rollouts",
     "ScriptEnv",
@@ -50,6 +51,7 @@ __getattr__ = lazy(
         "masked": "ns3_env.envs.sb3_buffers",
         "FlowVecEnv": "ns3_env.envs.sb3_vec_env",
         "ScriptEnv": "ns3_env.envs.script_env",
-        "TcpBottleneckEnv": "ns3_env.envs.tcp_env",
+        "RdmaIncastEnv": "ns3_env.envs.bottleneck_envs",
+        "TcpBottleneckEnv": "ns3_env.envs.bottleneck_envs",
     },
 )

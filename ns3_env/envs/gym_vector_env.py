@@ -28,7 +28,7 @@ _MASKS = tuple(f"_{name}" for name in INDEX)
 class FlowVectorEnv(SyncVectorEnv):
     """``num_envs`` :class:`ns3_env.envs.gym_env.FlowEnv`, in each one controlled flow and a simulator.
 
-    The class of ``gymnasium.make_vec("ns3_env/RdmaIncast-v0", num_envs=8)``. All actions go out before the
+    The class of ``gymnasium.make_vec("ns3_env/RdmaIncast-v1", num_envs=8)``. All actions go out before the
     first answer is waited for.
 
     Args:

@@ -56,7 +56,8 @@ class FlowAgents(WithTask):
         self._draw = draw
         self.scenario, self.task, self.render_mode = scenario, task, render_mode
         self._film = Film(render_mode)
-        count = scenario.agent_flow_count if slots is None else slots
+        self._count = scenario.agent_flow_count  # flows under "agent" in the episode
+        count = self._count if slots is None else slots
         self.possible_agents = [f"flow_{slot}" for slot in range(count)]
         self.agents: list[Any] = []
         self.observation_spaces = dict.fromkeys(self.possible_agents, task.observation_space)
@@ -75,7 +76,20 @@ class FlowAgents(WithTask):
         scenario_seed = episode_seed(scenario_seed, 0)
         if self._draw is not None:
             self.scenario = self._draw(scenario_seed)
-        self._simulator.send_reset(self.task.posed_on(self.scenario).with_seed(scenario_seed))
+        posed = self.task.posed_on(self.scenario).with_seed(scenario_seed)
+        if self._draw is not None or posed.traffic.flow_count_is_drawn():
+            self._count = self._fitting(posed)
+        self._simulator.send_reset(posed)
+
+    def _fitting(self, scenario: Scenario) -> int:
+        """The number of flows under "agent". Raises ScenarioError if there are more than agents."""
+        count = scenario.agent_flow_count
+        if count > len(self.possible_agents):
+            raise ScenarioError(
+                f"{scenario.source or 'scenario'}: {count} flows under 'agent' in the episode of seed "
+                f"{scenario.seed}, {len(self.possible_agents)} possible agents: give slots={count} or more"
+            )
+        return count
 
     def _answer(self, rows: DecisionBatch, actions: Mapping[Any, Any], candidates: Collection[Any]) -> None:
         """Sends the actions of the rows that are due, those that agents in ``candidates`` may have.
@@ -203,7 +217,7 @@ class FlowParallelEnv(FlowAgents, ParallelEnv, EzPickle):  # type: ignore[misc]
     ) -> tuple[Observations, dict[str, dict[str, Any]]]:
         """Starts an episode: that of the seed, or the next of the environment's own generator."""
         self._begin(seed)
-        self.agents = self.possible_agents[: self.scenario.agent_flow_count]
+        self.agents = self.possible_agents[: self._count]
         zeros = np.zeros(self.task.observation_space.shape or (), dtype=np.float32)
         self._told = list(self.possible_agents if self._reset_tells_all else self.agents)
         self._last = {agent: zeros.copy() for agent in self._told}

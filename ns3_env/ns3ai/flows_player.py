@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ns3_env.decision import observations
+from ns3_env.envs.bottleneck_envs import TCP_FIELDS, bottleneck_scenario
 from ns3_env.envs.pettingzoo_env import FlowParallelEnv
-from ns3_env.envs.tcp_env import TCP_FIELDS, bottleneck_scenario
 from ns3_env.errors import ScenarioError
 from ns3_env.ns3ai.gym_wire import SLICE_S
 from ns3_env.ns3ai.player import heard, leave_if_gone

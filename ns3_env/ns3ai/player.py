@@ -7,8 +7,8 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ns3_env.envs.bottleneck_envs import TcpBottleneckEnv
 from ns3_env.envs.gym_env import FlowEnv
-from ns3_env.envs.tcp_env import TcpBottleneckEnv
 from ns3_env.ns3ai.gym_wire import GymWire, Reason, message
 from ns3_env.ns3ai.processes import Peer
 from ns3_env.ns3ai.segments import SegmentEnd, opened

@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ns3_env.decision.actions import FairShareWindow, Map
+from ns3_env.decision.observations import RDMA_FIELDS
 from ns3_env.decision.task import Task
 from ns3_env.errors import ScenarioError
 from ns3_env.ids import id_of
@@ -20,19 +21,6 @@ from ns3_env.scenario import AGENT, Clock, PerFlowRtt, Scenario
 FIRST_TEST_SEED = 2**40
 #: Test scenarios of a task.
 TESTS = 10
-
-#: Observed fields of RDMA flows: 18 B of telemetry, and the message's size, which a sender knows.
-RDMA_FIELDS = (
-    "rtt",
-    "qlen",
-    "switch_rate",
-    "fair_share",
-    "goodput",
-    "pacing_rate",
-    "remaining",
-    "attained",
-    "last_action",
-)
 
 #: Maximum number of draws of a seed: the first valid scenario with room counts.
 _MOST_DRAWS = 1000

@@ -33,7 +33,7 @@ class TaskEnv(FlowEnv):
         spec = find(task)
         if unfit := sorted({"scenario", "flows"} & {*arguments}):
             raise ScenarioError(
-                f"{spec.id}: {unfit[0]}: the task draws its own scenarios; 'ns3_env/RdmaIncast-v0' has "
+                f"{spec.id}: {unfit[0]}: the task draws its own scenarios; 'ns3_env/RdmaIncast-v1' has "
                 f"{unfit[0]!r}"
             )
         first = spec.training(0)

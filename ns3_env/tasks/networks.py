@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from ns3_env.decision.actions import LogarithmicWindow, MultiplicativeRate
-from ns3_env.envs.tcp_env import TCP_FIELDS
+from ns3_env.envs.bottleneck_envs import TCP_FIELDS
 from ns3_env.scenario import PerFlowRtt, PerNotification
 from ns3_env.tasks import clusters
 from ns3_env.tasks.draws import Keys, Random, log_uniform

@@ -52,7 +52,7 @@ def test_a_model_of_stable_baselines_trained_on_an_id(algorithm: Any, tmp_path: 
 @pytest.mark.parametrize("fields", [["rtt", "qlen"], ["queueing = log(rtt) - qlen / 2", "qlen"]])
 def test_an_agent_of_ones_loop_in_a_vector_environment_then_plays(tmp_path: Path, fields: list[str]) -> None:
     envs = gym.make_vec(
-        "ns3_env/RdmaIncast-v0",
+        "ns3_env/RdmaIncast-v1",
         num_envs=2,
         vectorization_mode="vector_entry_point",
         fields=fields,

@@ -19,11 +19,12 @@ from stable_baselines3.common.vec_env import SubprocVecEnv
 
 import ns3_env  # noqa: F401 (registers the environments)
 from ns3_env.decision.actions import AbsoluteWindow
+from ns3_env.envs.bottleneck_envs import TCP_FIELDS, TcpBottleneckEnv
+from ns3_env.envs.flow_stream import episode_seed
 from ns3_env.envs.gym_env import FlowEnv, incast_scenario
 from ns3_env.envs.pettingzoo_env import FlowParallelEnv
 from ns3_env.envs.rendering import HEIGHT, WIDTH
 from ns3_env.envs.sb3_vec_env import FlowVecEnv
-from ns3_env.envs.tcp_env import TCP_FIELDS, TcpBottleneckEnv
 from ns3_env.errors import ScenarioError, SimulatorDied
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.traffic import Incast
@@ -70,7 +71,7 @@ def episodes(env: FlowVecEnv, count: int) -> dict[int, Any]:
 def test_time_limit_truncates_unless_it_is_paid_and_completion_terminates(
     limit: int, reward: str, ended: tuple[bool, bool], cut: bool
 ) -> None:
-    env = gym.make("ns3_env/RdmaIncast-v0", scenario=scenario(time_limit_ns=limit), reward=reward)
+    env = gym.make("ns3_env/RdmaIncast-v1", scenario=scenario(time_limit_ns=limit), reward=reward)
     env.reset(seed=1)
     over = (False, False)
     while not any(over):
@@ -88,7 +89,7 @@ def test_same_seed_same_bits_with_1_2_and_4_simulators(clock: str, ordered: bool
     assert runs[0] == runs[1] == runs[2]
 
 
-@pytest.mark.parametrize("name", ["ns3_env/RdmaIncast-v0", "ns3_env/TcpBottleneck-v0"])
+@pytest.mark.parametrize("name", ["ns3_env/RdmaIncast-v1", "ns3_env/TcpBottleneck-v0"])
 def test_a_seed_repeats_its_episode_in_the_same_process_whatever_was_before(name: str) -> None:
     """Episodes of other seeds, some of which were left, and the death of the simulator."""
     env = gym.make(name, flows=3)
@@ -158,7 +159,7 @@ def test_a_window_of_nothing_does_not_stop_a_flow_for_good() -> None:
         assert batch.results[0][1]["totals"]["unfinished"] == 0
 
 
-ID = "ns3_env/RdmaIncast-v0"
+ID = "ns3_env/RdmaIncast-v1"
 ACTION = np.array([0.3], dtype=np.float32)
 
 
@@ -287,6 +288,23 @@ def test_an_episode_ends_before_the_step_limit_of_its_id() -> None:
             assert spec.max_episode_steps is not None
             assert first.time_limit_ns / least_rtt_ns < spec.max_episode_steps / 10
             env.close()
+
+
+def test_an_episode_has_the_agents_that_its_seed_draws_and_needs_a_slot_for_each() -> None:
+    traffic = {"kind": "poisson", "load": 0.3, "duration_ns": 100_000, "sizes": [[1000, 0], [9000, 100]]}
+    drawn = scenario("synchronous", traffic=traffic)
+    counts = {seed: drawn.with_seed(episode_seed(seed, 0)).agent_flow_count for seed in range(5)}
+    assert len(set(counts.values())) > 1
+    env = FlowParallelEnv(drawn, slots=max(counts.values()))
+    for seed, count in counts.items():
+        env.reset(seed=seed)
+        assert env.agents == env.possible_agents[:count]
+    env.close()
+    env = FlowParallelEnv(drawn, slots=min(counts.values()))
+    most = max(counts, key=lambda seed: counts[seed])
+    with pytest.raises(ScenarioError, match=f"possible agents: give slots={counts[most]} or more"):
+        env.reset(seed=most)
+    env.close()
 
 
 def test_a_parallel_environments_state_has_every_agents_observation_at_its_place() -> None:

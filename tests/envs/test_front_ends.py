@@ -21,7 +21,7 @@ from ns3_env.envs.pettingzoo_env import FlowParallelEnv
 from ns3_env.envs.sb3_vec_env import FlowVecEnv
 from ns3_env.scenario import Synchronous
 
-ID = "ns3_env/RdmaIncast-v0"
+ID = "ns3_env/RdmaIncast-v1"
 
 
 _SCENARIO = incast_scenario(3, size_bytes=100_000, spread_ns=1).model_copy(update={"clock": Synchronous()})
@@ -85,7 +85,7 @@ _FRONT_ENDS: dict[str, tuple[str, Begin, Give]] = {
     ),
     "make_vec": (
         r"environments \[2\]",
-        lambda: _begun(gym.make_vec("ns3_env/RdmaIncast-v0", num_envs=3)),
+        lambda: _begun(gym.make_vec("ns3_env/RdmaIncast-v1", num_envs=3)),
         lambda e, x: e.step(_rows(x)),
     ),
     "stream": (r"slots \[2\]", _stream, lambda e, x: e.send(_rows(x), [0, 1, 2])),

@@ -184,11 +184,11 @@ def _seeded(env: Any) -> Any:
 
 _ONE = np.zeros(1, dtype=np.float32)
 _FRONT_ENDS: dict[str, FrontEnd] = {
-    "rdma": FrontEnd(_gymnasium("ns3_env/RdmaIncast-v0"), lambda env: _steps(env, _ONE), _seeded),
+    "rdma": FrontEnd(_gymnasium("ns3_env/RdmaIncast-v1"), lambda env: _steps(env, _ONE), _seeded),
     "task": FrontEnd(_gymnasium("ns3_env/Incast-v3"), lambda env: _steps(env, _ONE), _seeded),
     "branch": FrontEnd(lambda _: FlowEnv(flows=2), _branched, _seeded),
     "make_vec": FrontEnd(
-        lambda _: gym.make_vec("ns3_env/RdmaIncast-v0", num_envs=2, scenario=incast_scenario(2, 20_000)),
+        lambda _: gym.make_vec("ns3_env/RdmaIncast-v1", num_envs=2, scenario=incast_scenario(2, 20_000)),
         lambda env: _steps(env, np.zeros((2, 1))),
         _seeded,
     ),

@@ -23,7 +23,7 @@ from ns3_env.ids import VERSIONS, id_of
 from ns3_env.scenario import Synchronous
 from ns3_env.tasks import make
 
-_BASE = ("ns3_env/RdmaIncast-v0", "ns3_env/TcpBottleneck-v0")
+_BASE = ("ns3_env/RdmaIncast-v1", "ns3_env/TcpBottleneck-v0")
 _TASKS = {id_of(name): name for name in VERSIONS}
 _SHORT = incast_scenario(3, 300_000).model_copy(update={"clock": Synchronous()})
 #: Tasks of either transport, which every library checks; of all other tasks Gymnasium alone does each time.

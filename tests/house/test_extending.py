@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 
 from ns3_env import load_policy
 from ns3_env.eval.benchmark.folder import BenchFolder
@@ -81,6 +82,24 @@ def test_the_page_s_field_is_learned_exported_and_simulated(
     assert spec.observed[0] == "queueing = rtt - 1"
     assert spec.fields == ("rtt", "qlen", "goodput", "pacing_rate")
     assert len(set(scope["results"].table["entry"])) == 2
+
+
+def test_the_page_s_topology_is_made_by_its_file_if_the_command_line_names_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Refused
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    part = PAGE.split("## A topology or traffic")[1].split("\n## ")[0]
+    for kind, name in (("python", "rings.py"), ("yaml", "my.yaml")):
+        Path(name).write_text(part.split(f"```{kind}\n")[1].split("```")[0], encoding="utf-8")
+    run = ["run", "my.yaml", "--controllers", "hpcc", "--out", "out"]
+    assert "would run the code of 'rings:ring'" in refused(main, *run)
+    assert "rings has no 'rong'; it has Graph, ring" in refused(main, *run, "topology.kind=rings:rong")
+    run.append("topology.kind=rings:ring")
+    assert "unexpected keyword argument 'x'" in refused(main, *run, "topology.x=1")
+    assert main(run) == 0
+    config = yaml.safe_load(Path("out/hpcc/config.yaml").read_text(encoding="utf-8"))
+    written = config["scenario"]["topology"]
+    assert (written["kind"], len(written["nodes"]), len(written["links"])) == ("graph", 12, 12)
 
 
 def test_a_policy_joins_by_module_and_factory(tmp_path: Path) -> None:

@@ -40,11 +40,11 @@ import ns3_env
 import ns3_env.envs.flow_stream, ns3_env.envs.rollouts, ns3_env.policies.file
 from ns3_env.envs.pettingzoo_env import FlowParallelEnv
 from ns3_env.eval.commands.evaluation import main
-env = gymnasium.make("ns3_env/RdmaIncast-v0", flows=2, render_mode="rgb_array")
+env = gymnasium.make("ns3_env/RdmaIncast-v1", flows=2, render_mode="rgb_array")
 env.reset(seed=1)
 env.step(np.zeros(1, dtype=np.float32))
 assert env.render().shape == (480, 640, 3)
-gymnasium.make_vec("ns3_env/RdmaIncast-v0", num_envs=2).reset(seed=1)
+gymnasium.make_vec("ns3_env/RdmaIncast-v1", num_envs=2).reset(seed=1)
 FlowParallelEnv(flows=2).reset(seed=1)
 sys.exit(main("run {tmp_path}/my.yaml --controllers hpcc --out {tmp_path}/out".split()))
 """

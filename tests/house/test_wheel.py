@@ -35,7 +35,7 @@ scenarios:
 SCENARIO = "topology: {kind: dumbbell, senders: 4}\ntraffic: {kind: incast, size_bytes: 500kB}\n"
 STEPS = """
 import gymnasium, ns3_env
-for name in ("RdmaIncast-v0", "TcpBottleneck-v0"):
+for name in ("RdmaIncast-v1", "TcpBottleneck-v0"):
     env = gymnasium.make(f"ns3_env/{name}")
     env.reset(seed=1)
     for _ in range(50):
@@ -43,7 +43,7 @@ for name in ("RdmaIncast-v0", "TcpBottleneck-v0"):
         if terminated or truncated:
             env.reset()
     env.close()
-vector = gymnasium.make_vec("ns3_env/RdmaIncast-v0", num_envs=2)
+vector = gymnasium.make_vec("ns3_env/RdmaIncast-v1", num_envs=2)
 vector.reset(seed=1)
 vector.step(vector.action_space.sample())
 vector.close()

@@ -19,9 +19,9 @@ import numpy as np
 import pytest
 
 from ns3_env.decision.observations import FDCC_FIELDS, FIELDS
+from ns3_env.envs.bottleneck_envs import TcpBottleneckEnv
 from ns3_env.envs.gym_env import FlowEnv
 from ns3_env.envs.pettingzoo_env import FlowParallelEnv
-from ns3_env.envs.tcp_env import TcpBottleneckEnv
 from ns3_env.errors import ConfigError, SimulatorDied
 from ns3_env.ns3ai import Ns3AiEnv, path
 from ns3_env.ns3ai.__main__ import main

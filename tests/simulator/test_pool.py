@@ -136,7 +136,7 @@ from ns3_env.scenario.traffic import Incast
 from ns3_env.simulator.pool import LocalPool, Play
 
 if __name__ == "__main__":
-    env = gymnasium.make("ns3_env/RdmaIncast-v0", scenario=incast_scenario(2, 20_000))
+    env = gymnasium.make("ns3_env/RdmaIncast-v1", scenario=incast_scenario(2, 20_000))
     env.reset(seed=1)
     branch = env.unwrapped.branch()
     branch.step(np.zeros(1))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Gymnasium environments with one controlled TCP flow at a bottleneck."""
+"""Gymnasium environments with one controlled flow at a bottleneck: an RDMA incast, a TCP link."""
 
 from __future__ import annotations
 
@@ -7,13 +7,45 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from ns3_env.config.model import shown
-from ns3_env.envs.gym_env import Draw, FlowEnv
+from ns3_env.decision.observations import RDMA_FIELDS
+from ns3_env.decision.task import ActionLike, RewardLike
+from ns3_env.envs.gym_env import Draw, FlowEnv, incast_scenario
 from ns3_env.envs.gym_vector_env import FlowVectorEnv
-from ns3_env.scenario import Scenario, ScenarioLike
+from ns3_env.scenario import PerFlowRtt, Scenario, ScenarioLike
 from ns3_env.scenario.traffic import ENDLESS
 
 #: Fields that a TCP sender knows by itself of its path, as shares of its link and multiples of its base RTT.
 TCP_FIELDS = ("rtt", "rtt_slope", "goodput", "pacing_rate", "ecn_fraction", "last_action")
+
+
+class RdmaIncastEnv(FlowEnv):
+    """One RDMA flow of an incast under the agent, posed as the tasks are (docs/tasks.md).
+
+    As :class:`ns3_env.envs.gym_env.FlowEnv` in all but its defaults: observations are
+    :data:`ns3_env.decision.observations.RDMA_FIELDS`, an action scales the flow's fair share, the reward is
+    the gain on equal sharing, and flows of the default scenario decide once per base RTT.
+    """
+
+    def __init__(
+        self,
+        scenario: ScenarioLike | Draw | None = None,
+        *,
+        flows: int | None = None,
+        fields: Sequence[str] = RDMA_FIELDS,
+        reward: RewardLike = "sharing_gain",
+        action: ActionLike = "fair_share_window",
+        **arguments: Any,
+    ) -> None:
+        if scenario is None:
+            incast = incast_scenario(4 if flows is None else flows)
+            scenario, flows = incast.model_copy(update={"clock": PerFlowRtt(rtt_fraction=1.0)}), None
+        super().__init__(scenario, flows=flows, fields=fields, reward=reward, action=action, **arguments)
+
+
+class RdmaIncastVectorEnv(FlowVectorEnv):
+    """``num_envs`` :class:`RdmaIncastEnv` whose simulators compute side by side."""
+
+    env_class: ClassVar[type[FlowEnv]] = RdmaIncastEnv
 
 
 def bottleneck_scenario(flows: int = 2) -> Scenario:
@@ -51,7 +83,7 @@ class TcpBottleneckEnv(FlowEnv):
         flows: int | None = None,
         others: Any = "cubic",
         fields: Sequence[str] = TCP_FIELDS,
-        reward: Any = "goodput_delay",
+        reward: RewardLike = "goodput_delay",
         **arguments: Any,
     ) -> None:
         if scenario is None:
