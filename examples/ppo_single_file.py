@@ -186,6 +186,7 @@ def make(settings: Settings) -> gym.vector.VectorEnv:
         num_envs=settings.num_envs,
         vectorization_mode="vector_entry_point",
         flows=settings.flows,
+        reward="slowdown",
     )
 
 

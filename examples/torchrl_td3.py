@@ -27,6 +27,7 @@ from torchrl.objectives import SoftUpdate, TD3Loss
 
 import ns3_env  # noqa: F401 (registers the ids)
 from ns3_env.decision.actions import LogarithmicWindow
+from ns3_env.envs import incast_scenario
 
 #: Observation of the flow: its RTT, and the most congested hop's queue, rate and own share.
 FIELDS = ["rtt", "qlen", "switch_rate", "goodput", "pacing_rate", "last_action"]
@@ -48,7 +49,13 @@ class Elapsed(BaseInfoDictReader):
 def make(flows: int = 4) -> TransformedEnv:
     """Makes a TorchRL environment: one learning flow and competing flows."""
     env = GymWrapper(
-        gym.make("ns3_env/RdmaIncast-v1", flows=flows, fields=FIELDS, action=LogarithmicWindow())
+        gym.make(
+            "ns3_env/RdmaIncast-v1",
+            scenario=incast_scenario(flows),
+            fields=FIELDS,
+            action=LogarithmicWindow(),
+            reward="slowdown",
+        )
     )
     env.set_info_dict_reader(Elapsed())
     return TransformedEnv(env, DoubleToFloat())

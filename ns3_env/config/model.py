@@ -101,7 +101,7 @@ def named_by(key: str, kinds: object) -> Callable[[Any], Any]:
         elif isinstance(value[key], str) and is_code(value[key]):
             settings = {str(name): setting for name, setting in value.items() if name != key}
             return made_by(
-                value[key], settings, lambda made: isinstance(made, models), f"a {key} of {choices}"
+                value[key], settings, lambda model: isinstance(model, models), f"a {key} of {choices}"
             )
         elif value[key] not in names:
             text = f"there is no {key} {shown(value[key])}{nearest(str(value[key]), names)} of {choices}"

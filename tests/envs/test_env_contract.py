@@ -292,15 +292,15 @@ def test_an_episode_ends_before_the_step_limit_of_its_id() -> None:
 
 def test_an_episode_has_the_agents_that_its_seed_draws_and_needs_a_slot_for_each() -> None:
     traffic = {"kind": "poisson", "load": 0.3, "duration_ns": 100_000, "sizes": [[1000, 0], [9000, 100]]}
-    drawn = scenario("synchronous", traffic=traffic)
-    counts = {seed: drawn.with_seed(episode_seed(seed, 0)).agent_flow_count for seed in range(5)}
+    random = scenario("synchronous", traffic=traffic)
+    counts = {seed: random.with_seed(episode_seed(seed, 0)).agent_flow_count for seed in range(5)}
     assert len(set(counts.values())) > 1
-    env = FlowParallelEnv(drawn, slots=max(counts.values()))
+    env = FlowParallelEnv(random, slots=max(counts.values()))
     for seed, count in counts.items():
         env.reset(seed=seed)
         assert env.agents == env.possible_agents[:count]
     env.close()
-    env = FlowParallelEnv(drawn, slots=min(counts.values()))
+    env = FlowParallelEnv(random, slots=min(counts.values()))
     most = max(counts, key=lambda seed: counts[seed])
     with pytest.raises(ScenarioError, match=f"possible agents: give slots={counts[most]} or more"):
         env.reset(seed=most)

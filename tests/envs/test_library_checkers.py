@@ -118,4 +118,16 @@ def test_every_librarys_checker_passes_on_every_id(library: str, name: str) -> N
 def test_every_id_of_the_package_is_in_the_table() -> None:
     registered = {name for name in gym.registry if name.startswith("ns3_env/")}
     programs = {"ns3_env/Ns3Ai-v0", "ns3_env/Script-v0"}  # these need a program: tests/ns3ai, tests/ns3module
-    assert registered == {*_BASE, *_TASKS, *programs}
+    assert registered == {*_BASE, *_TASKS, *programs, "ns3_env/RdmaIncast-v0"}
+
+
+def test_gymnasium_warns_of_the_incast_that_is_not_posed_as_the_tasks_are() -> None:
+    with pytest.warns(DeprecationWarning, match="RdmaIncast-v0 is out of date"):
+        gym.make("ns3_env/RdmaIncast-v0").close()
+    new, task = gym.make("ns3_env/RdmaIncast-v1"), gym.make(id_of("Incast"))
+    assert new.observation_space == task.observation_space
+    assert new.unwrapped.reward == task.unwrapped.reward  # type: ignore[attr-defined]
+    assert new.unwrapped.action == task.unwrapped.action  # type: ignore[attr-defined]
+    assert new.unwrapped.scenario.clock == task.unwrapped.scenario.clock  # type: ignore[attr-defined]
+    new.close()
+    task.close()
