@@ -28,6 +28,7 @@ VERSIONS: dict[str, int] = {
     "AllReduce": 3,
     "Layer2": 2,
     "Tcp": 2,
+    "Variable": 1,
     "Training": 2,
     "SharedCluster": 2,
 }
@@ -39,7 +40,7 @@ _TOLD = "policies that read fairness_weight are told to seek equal shares, and i
 #: Reasons for changes of a task's scores, by its name and new version; the first version needs none.
 CHANGES: dict[tuple[str, int], str] = {
     **{(name, 2): _FAIR_SHARE for name, version in VERSIONS.items() if version >= 3},
-    **{(name, min(version, 3)): _AT_ONCE for name, version in VERSIONS.items()},
+    **{(name, min(version, 3)): _AT_ONCE for name, version in VERSIONS.items() if version > 1},
     **{(name, 4): _TOLD for name, version in VERSIONS.items() if version == 4},
 }
 

@@ -43,16 +43,19 @@ JOBS = Group("Jobs", DEPLOYED["rdma"])
 #: Flows receive only the feedback frames of switches.
 LAYER2 = Group("Layer2", "qcn")
 TCP = Group("TCP", DEPLOYED["tcp"])
+#: TCP over links whose rate changes.
+VARIABLE = Group("Variable", "cubic")
 #: In the leaderboard's order.
-GROUPS = (RDMA, JOBS, LAYER2, TCP)
+GROUPS = (RDMA, JOBS, LAYER2, TCP, VARIABLE)
 
 
 def group_of(spec: TaskSpec) -> Group:
     """The task's group: by its measure, its transport, and the observations."""
     if spec.measure == "job_time":
         return JOBS
-    if spec.test(0).transport == "tcp":
-        return TCP
+    first = spec.test(0)
+    if first.transport == "tcp":
+        return VARIABLE if first.link_rates else TCP
     return RDMA if spec.fields == RDMA_FIELDS else LAYER2
 
 

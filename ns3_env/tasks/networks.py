@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ns3_env.decision.actions import LogarithmicWindow, MultiplicativeRate
+from ns3_env.decision.actions import ExponentialWindow, LogarithmicWindow, MultiplicativeRate
 from ns3_env.envs.bottleneck_envs import TCP_FIELDS
 from ns3_env.scenario import PerFlowRtt, PerNotification
 from ns3_env.tasks import clusters
@@ -290,6 +290,47 @@ def tcp(random: Random) -> Keys:
         "transport": "tcp",
         "time_limit_ns": "200ms",
         "topology": {"kind": "dumbbell", "senders": flows, "rate_bps": "10Gbps", "delay_ns": "5us"},
+        "traffic": {"kind": "list", "flows": listed},
+    }
+
+
+@declare(
+    "Variable",
+    fields=(*TCP_FIELDS, "repeated_fraction", "remaining", "attained"),
+    action=ExponentialWindow(alpha=0.5, least_packets=1),
+    reward="slowdown",
+    clock=PerFlowRtt(rtt_fraction=1.0),
+    slots=8,
+)
+def variable(random: Random) -> Keys:
+    """TCP: 1 to 6 flows of 100 kB to 5 MB over a link of 10 to 100 Mb/s whose rate steps, walks or fades."""
+    flows = int(random.integers(1, 7))
+    most_bps = log_uniform(random, 10e6, 100e6)
+    rtt_s = random.uniform(0.01, 0.05)
+    kind = str(random.choice(["steps", "walk", "cellular"]))
+    rates = {"least_bps": most_bps / 20, "most_bps": most_bps, "every_ns": _bytes(random, 1e8, 1e9)}
+    queue_bytes = log_uniform(random, 0.5, 4) * most_bps * rtt_s / 8
+    listed = [
+        {
+            "src": i,
+            "dst": flows,
+            "start_ns": round(random.uniform(0, 4e9)),
+            "size_bytes": _bytes(random, 1e5, 5e6),
+        }
+        for i in range(flows)
+    ]
+    before, behind = flows + 1, flows + 2  # switches
+    return {
+        "transport": "tcp",
+        "time_limit_ns": "60s",
+        "topology": {
+            "kind": "dumbbell",
+            "senders": flows,
+            "rate_bps": most_bps,
+            "delay_ns": round(rtt_s * 1e9 / 6),
+        },
+        "link_rates": [{"link": [before, behind], "towards": behind, "drawn": {"kind": kind, **rates}}],
+        "tcp": {"queue": {"limit": f"{max(round(queue_bytes / 1500), 10)} packets"}},
         "traffic": {"kind": "list", "flows": listed},
     }
 

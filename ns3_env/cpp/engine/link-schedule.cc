@@ -74,4 +74,26 @@ LinkSchedule::LeastDelay() const
         ->delay;
 }
 
+bool
+LinkSchedule::HasOnly(Picos delay) const
+{
+    return std::all_of(m_steps.begin(),
+                       m_steps.end(),
+                       [delay](const LinkStep& step) { return step.delay == delay; });
+}
+
+double
+LinkSchedule::RateAt(Picos now)
+{
+    Seek(now);
+    return m_steps[m_step].rateBps;
+}
+
+Picos
+LinkSchedule::EndOfStep(Picos now)
+{
+    Seek(now);
+    return End();
+}
+
 } // namespace ns3::env

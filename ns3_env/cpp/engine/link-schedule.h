@@ -33,6 +33,12 @@ class LinkSchedule
     /// Arrival of a frame whose transmission ends then; none overtakes the one before, though delays become shorter.
     Picos Arrival(Picos end);
     Picos LeastDelay() const;
+    /// Whether each step has this delay.
+    bool HasOnly(Picos delay) const;
+    /// bit/s; 0: nothing is transmitted.
+    double RateAt(Picos now);
+    /// End of the step of `now`; NEVER if it lasts.
+    Picos EndOfStep(Picos now);
 
   private:
     /// Moves to the step of this time.

@@ -37,7 +37,7 @@ FluidEpisode::FluidEpisode(Scenario scenario,
       m_sharing(sharing),
       m_paths(paths(m_scenario)),
       m_firstLink(FirstLinks(m_paths->GetRouting(), m_scenario.isSwitch.size())),
-      m_streams(m_scenario, Capacities(), StreamLinks(), m_paths->StreamPacketBytes()),
+      m_streams(m_scenario, Links(), StreamLinks(), m_paths->StreamPacketBytes()),
       m_carried(m_firstLink.back(), 0),
       m_empty(m_scenario.CountedFrom())
 {
@@ -48,18 +48,23 @@ FluidEpisode::~FluidEpisode()
     ForgetFlows();
 }
 
-std::vector<double>
-FluidEpisode::Capacities() const
+FluidLinks
+FluidEpisode::Links() const
 {
-    std::vector<double> capacities;
+    std::vector<double> rates;
+    std::vector<std::pair<uint32_t, LinkSchedule>> changing;
     for (uint32_t node = 0; node < m_scenario.isSwitch.size(); ++node)
     {
         for (const Neighbour& link : m_paths->GetRouting().Neighbours(node))
         {
-            capacities.push_back(link.rateBps);
+            if (const LinkSchedule* schedule = m_scenario.ScheduleOf(node, link.node))
+            {
+                changing.emplace_back(static_cast<uint32_t>(rates.size()), *schedule);
+            }
+            rates.push_back(link.rateBps);
         }
     }
-    return capacities;
+    return {std::move(rates), std::move(changing)};
 }
 
 std::vector<FluidRoute>
@@ -89,14 +94,28 @@ FluidEpisode::Connect(const FlowEntry& entry, uint16_t sourcePort)
 {
     FluidPath path = m_paths->OfFlow(entry.flow, sourcePort);
     FluidRoute links = LinksOf(path.hops);
-    return std::make_unique<FluidFlow>(entry.flow, std::move(path), std::move(links));
+    const auto changes = [this](const auto& hop)
+    { return m_scenario.ScheduleOf(hop.first, hop.second->node) != nullptr; };
+    const auto first = std::find_if(path.hops.begin(), path.hops.end(), changes);
+    const auto changing = static_cast<size_t>(first - path.hops.begin());
+    return std::make_unique<FluidFlow>(entry.flow, std::move(path), std::move(links), changing);
 }
 
 void
 FluidEpisode::StartFlow(Flow& flow)
 {
-    m_running.push_back(static_cast<FluidFlow*>(&flow));
-    Change();
+    auto* fluid = static_cast<FluidFlow*>(&flow);
+    const auto enter = [this, fluid]
+    {
+        m_running.push_back(fluid);
+        Change();
+    };
+    if (fluid->Lead() == 0)
+    {
+        enter();
+        return;
+    }
+    Simulator::Schedule(Time(fluid->Lead()), enter);
 }
 
 void

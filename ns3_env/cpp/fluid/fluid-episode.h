@@ -53,7 +53,7 @@ class FluidEpisode final : public Episode
 
     void ForEachPort(bool ofSwitches, const QueueVisitor& visit) const;
     FluidRoute LinksOf(const Hops& path) const;
-    std::vector<double> Capacities() const;
+    FluidLinks Links() const;
     std::vector<FluidRoute> StreamLinks() const;
     /// Schedules new rates, for after all events of this instant.
     void Change();

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <utility>
 
 namespace ns3::env
@@ -44,9 +45,22 @@ AckTime(const Hops& path)
     return time;
 }
 
+/// Time from when a packet has left the link of this hop to its arrival at the path's end.
+Picos
+TimeBehind(const Hops& path, size_t hop, uint32_t packetBytes)
+{
+    Picos time = path[hop].second->delay;
+    for (const auto& [node, link] : std::span(path).subspan(hop + 1))
+    {
+        const double transmission = packetBytes * 8.0 / link->rateBps * PS_PER_SECOND;
+        time += link->delay + static_cast<Picos>(std::llround(transmission));
+    }
+    return time;
+}
+
 } // namespace
 
-FluidFlow::FluidFlow(const FlowSpec& spec, FluidPath path, FluidRoute links)
+FluidFlow::FluidFlow(const FlowSpec& spec, FluidPath path, FluidRoute links, size_t changing)
     : m_facts(std::move(path.facts)),
       m_links(std::move(links)),
       m_controller(CreateObject<Uncontrolled>()),
@@ -62,6 +76,12 @@ FluidFlow::FluidFlow(const FlowSpec& spec, FluidPath path, FluidRoute links)
         SetStandalone(path.standalone);
         const double alone = static_cast<double>(m_sizeBytes) / SpeedAt(SlowestBps(path.hops));
         m_lag = path.standalone - static_cast<Picos>(std::llround(std::min(alone, LONGEST_PS)));
+        if (changing < path.hops.size())
+        {
+            const Picos behind = TimeBehind(path.hops, changing, m_facts.packetBytes);
+            m_lead = std::max<Picos>(m_lag - behind - AckTime(path.hops), 0);
+            m_lag -= m_lead;
+        }
         m_wayBack = std::min(AckTime(path.hops), m_lag);
     }
 }

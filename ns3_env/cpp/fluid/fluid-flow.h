@@ -22,7 +22,8 @@ class FluidFlow final : public Flow
 {
   public:
     /// \param links its path's, as indices
-    FluidFlow(const FlowSpec& spec, FluidPath path, FluidRoute links);
+    /// \param changing the first hop of its path whose rate changes, the number of hops if none does
+    FluidFlow(const FlowSpec& spec, FluidPath path, FluidRoute links, size_t changing);
 
     const FluidRoute& Links() const { return m_links; }
 
@@ -42,6 +43,8 @@ class FluidFlow final : public Flow
     double Speed() const { return SpeedAt(RateBps()); }
     /// End of the flow if its last fluid has passed at `through`; no sooner than on an idle path.
     Picos EndAfter(Picos through) const;
+    /// Time from its start to when its first fluid is at the first link whose rate changes; 0 if none does.
+    Picos Lead() const { return m_lead; }
     /// Time from when its receiver has all of it to its end.
     Picos WayBack() const { return m_wayBack; }
     bool IsAwaited() const { return m_awaiting != nullptr; }
@@ -78,9 +81,10 @@ class FluidFlow final : public Flow
     PathFacts m_facts;
     FluidRoute m_links;
     Ptr<CongestionControl> m_controller; ///< steers nothing
-    Picos m_lag{0};                      ///< from the last of its fluid to its end
-    Picos m_wayBack{0};                  ///< of the last ACK
-    double m_passed{0};                  ///< payload bytes, by m_since
+    Picos m_lead{0};
+    Picos m_lag{0};     ///< from the last of its fluid to its end
+    Picos m_wayBack{0}; ///< of the last ACK
+    double m_passed{0}; ///< payload bytes, by m_since
     Picos m_since{0};
     Picos m_throughAt{NEVER};
     Picos m_end{-1};

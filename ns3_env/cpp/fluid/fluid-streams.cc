@@ -13,11 +13,11 @@ namespace ns3::env
 {
 
 FluidStreams::FluidStreams(const Scenario& scenario,
-                           std::vector<double> capacities,
+                           FluidLinks links,
                            std::vector<FluidRoute> routes,
                            uint32_t packetBytes)
-    : m_capacities(std::move(capacities)),
-      m_left(m_capacities),
+    : m_links(std::move(links)),
+      m_left(m_links.Rates()),
       m_payloadShare(static_cast<double>(scenario.payloadBytes) / packetBytes)
 {
     for (size_t i = 0; i < routes.size(); ++i)
@@ -34,6 +34,7 @@ FluidStreams::Schedule(const std::function<void()>& changed)
         Share();
         changed();
     };
+    m_links.Schedule(step);
     for (const Stream& stream : m_streams)
     {
         Simulator::Schedule(Time(stream.entry->flow.start), step);
@@ -48,7 +49,8 @@ void
 FluidStreams::Share()
 {
     const Picos now = NowPicos();
-    std::vector<double> offered(m_capacities.size(), 0);
+    const std::vector<double>& rates = m_links.Rates();
+    std::vector<double> offered(rates.size(), 0);
     for (Stream& stream : m_streams)
     {
         stream.bits = BitsOf(stream);
@@ -60,13 +62,13 @@ FluidStreams::Share()
         }
     }
     m_since = now;
-    m_left = m_capacities;
+    m_left = rates;
     for (Stream& stream : m_streams)
     {
         double part = 1;
         for (const uint32_t link : stream.links)
         {
-            part = std::min(part, m_capacities[link] / std::max(offered[link], 1.0));
+            part = std::min(part, rates[link] / std::max(offered[link], 1.0));
         }
         stream.rateBps *= part;
         for (const uint32_t link : stream.links)

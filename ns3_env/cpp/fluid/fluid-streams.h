@@ -4,6 +4,7 @@
 #define NS3_ENV_FLUID_FLUID_STREAMS_H
 
 #include "allocation.h"
+#include "fluid-links.h"
 
 #include "ns3_env/cpp/run/run-report.h"
 #include "ns3_env/cpp/run/scenario.h"
@@ -23,11 +24,11 @@ class FluidStreams
     /// \param routes of the scenario's streams
     /// \param packetBytes of a stream's full packet on the wire
     FluidStreams(const Scenario& scenario,
-                 std::vector<double> capacities,
+                 FluidLinks links,
                  std::vector<FluidRoute> routes,
                  uint32_t packetBytes);
 
-    /// Calls `changed` whenever one starts or stops.
+    /// Calls `changed` whenever one starts or stops, or a link has another rate.
     void Schedule(const std::function<void()>& changed);
 
     /// bit/s that they leave of each link.
@@ -49,7 +50,7 @@ class FluidStreams
     void Share();
     double BitsOf(const Stream& stream) const;
 
-    std::vector<double> m_capacities;
+    FluidLinks m_links;
     std::vector<double> m_left;
     std::vector<Stream> m_streams;
     double m_payloadShare;

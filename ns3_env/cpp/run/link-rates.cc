@@ -105,14 +105,22 @@ ReadLinkRates(JsonReader& root, const std::vector<LinkSpec>& links)
 void
 CheckLinkRates(const Scenario& scenario, bool fluid)
 {
-    if (scenario.schedules.empty() || (!fluid && !scenario.published))
+    if (scenario.published && !scenario.schedules.empty())
     {
-        return;
+        throw ScenarioError("link_rates",
+                            "the published simulator's links keep their rates; leave 'link_rates' "
+                            "out, or write timing: exact");
     }
-    throw ScenarioError("link_rates",
-                        std::string(fluid ? "a fluid reference divides links that keep their rates"
-                                          : "the published simulator's links keep their rates") +
-                            "; leave 'link_rates' out" + (fluid ? "" : ", or write timing: exact"));
+    for (const auto& [ends, schedule] : scenario.schedules)
+    {
+        const auto& [from, to] = ends;
+        if (fluid && !schedule.HasOnly(FindLink(scenario.links, from, to, "link_rates").delay))
+        {
+            throw ScenarioError("link_rates",
+                                "a fluid reference has links that keep their delays; leave "
+                                "'delay_ns' out");
+        }
+    }
 }
 
 } // namespace ns3::env

@@ -23,7 +23,7 @@ using LinkSchedules = std::map<std::pair<uint32_t, uint32_t>, LinkSchedule>;
 /// \throws ScenarioError if a schedule has no rate at its end, or there is no such link
 LinkSchedules ReadLinkRates(JsonReader& root, const std::vector<LinkSpec>& links);
 
-/// \throws ScenarioError if links change and flows are fluid, or have the published simulator's timing
+/// \throws ScenarioError if links change and have the published simulator's timing, or delays of fluid flows change
 void CheckLinkRates(const Scenario& scenario, bool fluid);
 
 } // namespace ns3::env

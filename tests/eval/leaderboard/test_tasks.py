@@ -195,11 +195,11 @@ def test_rules_and_policies_play_where_they_hear_what_they_need() -> None:
         name: {spec.name for spec in TASKS.values() if can_play(entry, spec)}
         for name, entry in by_name.items()
     }
-    assert tasks_by_entry["hpcc"] == set(TASKS) - {"Tcp"}
-    assert tasks_by_entry["constant-window"] == set(TASKS) - {"Tcp"}
-    assert tasks_by_entry["cubic"] == {"Tcp"}
+    assert tasks_by_entry["hpcc"] == set(TASKS) - {"Tcp", "Variable"}
+    assert tasks_by_entry["constant-window"] == set(TASKS) - {"Tcp", "Variable"}
+    assert tasks_by_entry["cubic"] == {"Tcp", "Variable"}
     assert tasks_by_entry["dctcp"] == set(TASKS) - {"Mixed"}  # DCQCN's flows need other marking
-    assert tasks_by_entry["fdcc"] == set(TASKS) - {"Tcp", "Layer2"}
+    assert tasks_by_entry["fdcc"] == set(TASKS) - {"Tcp", "Variable", "Layer2"}
     assert tasks_by_entry["rlcc"] == set(TASKS) - {"Layer2"}  # an RTT and its own rate
 
 

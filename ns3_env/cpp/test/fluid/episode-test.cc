@@ -191,6 +191,33 @@ TEST("a stream takes its rate of a link first, while it is on")
     EXPECT_EQ(run->Totals().deliveredPayload, run.Of(0).ackedBytes + received, "delivered");
 }
 
+TEST("a link whose rate changes is divided at the rate of each step, also of those that repeat")
+{
+    Scenario s = Until(400 * US, 2, {{0, 2, ENDLESS_BYTES}, {1, 2, ENDLESS_BYTES}});
+    const std::vector<LinkStep> steps{{0, RATE, US}, {100 * US, 0, US}, {150 * US, RATE / 4, US}};
+    s.schedules.insert_or_assign({3, 4},
+                                 LinkSchedule(steps, 200 * US)); // between the switches
+    Run run(std::move(s));
+    run.Rates(100 * US - 1, {0.5, 0.5});
+    run.Rates(100 * US, {0, 0});
+    run.Rates(150 * US, {0.125, 0.125});
+    run.Rates(200 * US, {0.5, 0.5});
+    const double each = 100 * US / TimeOf(1);
+    EXPECT_NEAR(run.Of(0).ackedBytes, 2 * 0.5 * (1 + 0.125) * each, 2, "the flow");
+}
+
+TEST("a flow comes to a changing link after the way to it, and goes on from there as its packets "
+     "would")
+{
+    const auto change = static_cast<Picos>(TimeOf(MB) / 2);
+    Scenario s = Exact(1, {{0, 1, MB}});
+    s.schedules.insert_or_assign({2, 3},
+                                 LinkSchedule({{0, RATE, US}, {change, RATE / 2, US}}, NEVER));
+    // After a link of 1 us, and a packet's transmission there, it has passed for change - 1 us; the rest takes twice as
+    // long.
+    Run(std::move(s)).Late({TimeOf(MB) - (change - US - TimeOf(1000))}, 2);
+}
+
 TEST("streams that exceed a link have all of it, in proportion, and leave flows nothing")
 {
     Scenario s = Until(100 * US, 3, {{0, 3, MB}});

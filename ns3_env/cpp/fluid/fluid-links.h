@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Links of a fluid: their rates, some of which change over time.
+#ifndef NS3_ENV_FLUID_FLUID_LINKS_H
+#define NS3_ENV_FLUID_FLUID_LINKS_H
+
+#include "ns3_env/cpp/engine/link-schedule.h"
+
+#include <cstdint>
+#include <functional>
+#include <utility>
+#include <vector>
+
+namespace ns3::env
+{
+
+/// The rates of a network's links, by index.
+class FluidLinks
+{
+  public:
+    /// \param rates bit/s
+    /// \param changing schedules of the links whose rates change
+    FluidLinks(std::vector<double> rates, std::vector<std::pair<uint32_t, LinkSchedule>> changing);
+
+    /// Calls `changed` whenever a rate changes.
+    void Schedule(const std::function<void()>& changed);
+
+    /// bit/s now.
+    const std::vector<double>& Rates() const { return m_rates; }
+
+  private:
+    /// Takes the link's rate of now, and schedules its next change.
+    void Change(size_t index, const std::function<void()>& changed);
+
+    std::vector<double> m_rates;
+    std::vector<std::pair<uint32_t, LinkSchedule>> m_changing;
+};
+
+} // namespace ns3::env
+
+#endif // NS3_ENV_FLUID_FLUID_LINKS_H
