@@ -195,8 +195,7 @@ TEST("a link whose rate changes is divided at the rate of each step, also of tho
 {
     Scenario s = Until(400 * US, 2, {{0, 2, ENDLESS_BYTES}, {1, 2, ENDLESS_BYTES}});
     const std::vector<LinkStep> steps{{0, RATE, US}, {100 * US, 0, US}, {150 * US, RATE / 4, US}};
-    s.schedules.insert_or_assign({3, 4},
-                                 LinkSchedule(steps, 200 * US)); // between the switches
+    s.schedules.insert_or_assign({3, 4}, LinkSchedule(steps, 200 * US)); // between the switches
     Run run(std::move(s));
     run.Rates(100 * US - 1, {0.5, 0.5});
     run.Rates(100 * US, {0, 0});
