@@ -60,6 +60,8 @@ def make_sampler(config: Named, source: str) -> ScenarioSampler:
 
 #: First number of validations' draws, above those of all episodes.
 _HELD_BACK = 2**32
+#: Share of episodes that are drawn uniformly from all stages if gaps to a controller decide on the others.
+_UNIFORM = 0.3
 
 
 class Advance(Strict):
@@ -128,8 +130,10 @@ class CurriculumConfig(Strict):
         names = [stage.name for stage in stages]
         if len(set(names)) < len(names):
             raise ValueError("two stages have the same name")
+        validation = data.get("validation")
+        by_gap = validation is not None and validation.gap_to is not None
         for stage in stages[:-1]:
-            if stage.advance is None:
+            if stage.advance is None and not by_gap:
                 raise ValueError(f"stage {stage.name!r} has no 'advance', so that it would never be left")
         return stages
 
@@ -142,6 +146,7 @@ class CurriculumState(Strict):
     next_index: int = Field(ge=0)
     returns: list[float] = Field(default=[], description="not read: of 0.2")
     plateau: PlateauState | None = None
+    shares: list[float] | None = None
     sampler: dict[str, Any] | None = None
 
 
@@ -195,6 +200,10 @@ class Curriculum:
         self.entered = [0]  # index of the first episode of each stage so far
         self.next_index = 0
         self.plateau = None if config.validation is None else Plateau(config.validation)
+        self.shares: list[float] | None = None  # of the stages, if gaps to a controller decide
+        if self.gap_to is not None:
+            self.entered *= len(config.stages)
+            self.weigh([0.0] * len(config.stages))
         if self.sampler is not None:
             self.drawn(0, np.random.default_rng((seed, 0)), 0)  # faults are reported before anything runs
 
@@ -204,9 +213,15 @@ class Curriculum:
         return len(self.entered) - 1
 
     @property
+    def gap_to(self) -> str | None:
+        """Controller whose lead decides how often a stage is drawn; None: stages follow each other."""
+        return None if self.config.validation is None else self.config.validation.gap_to
+
+    @property
     def stage_name(self) -> str:
-        """Name of the current stage."""
-        return self.config.stages[self.stage].name
+        """Name of the current stage, or of the one that is drawn most often."""
+        stage = self.stage if self.shares is None else int(np.argmax(self.shares))
+        return self.config.stages[stage].name
 
     def episodes_to_last(self) -> int | None:
         """Episodes after which the last stage is reached at the latest; None if no count ends a stage."""
@@ -229,7 +244,9 @@ class Curriculum:
         self._move_on(episode)
         chosen = stage = bisect_right(self.entered, episode) - 1
         random = np.random.default_rng((self.seed, episode))
-        if stage > 0 and random.random() < self.config.earlier_share:
+        if self.shares is not None:
+            chosen = int(random.choice(len(self.shares), p=self.shares))
+        elif stage > 0 and random.random() < self.config.earlier_share:
             chosen = int(random.integers(stage))
         elif self._by_score and self.plateau is not None and self.plateau.returned_to is not None:
             chosen = self.plateau.returned_to
@@ -282,6 +299,20 @@ class Curriculum:
             self.entered.append(self.next_index)
         return is_best
 
+    def weigh(self, gaps: Sequence[float]) -> None:
+        """Draws each stage in proportion to its gap from now on, and a share of episodes uniformly.
+
+        Genet trains where a rule-based baseline leads the policy by most (Xia et al. 2022).
+
+        Args:
+            gaps: for each stage, the logarithm of the policy's slowdown over the controller's; below 0 the
+                policy leads.
+        """
+        uniform = 1 / len(gaps)
+        total = sum(max(gap, 0.0) for gap in gaps)
+        shares = [max(gap, 0.0) / total if total > 0 else uniform for gap in gaps]
+        self.shares = [_UNIFORM * uniform + (1 - _UNIFORM) * share for share in shares]
+
     def drawn(
         self, stage: int, random: np.random.Generator, episode: int, held_back: bool = False
     ) -> Scenario:
@@ -332,6 +363,7 @@ class Curriculum:
             "entered": list(self.entered),
             "next_index": self.next_index,
             "plateau": None if self.plateau is None else self.plateau.state.model_dump(),
+            "shares": self.shares,
             "sampler": None if (state := getattr(self.sampler, "state", None)) is None else state(),
         }
 
@@ -346,6 +378,8 @@ class Curriculum:
             raise ConfigError(f"checkpoint: stage {snapshot.stage} is none of the curriculum's")
         self.entered = list(snapshot.entered)
         self.next_index = snapshot.next_index
+        if self.shares is not None and snapshot.shares is not None:
+            self.shares = list(snapshot.shares)
         if snapshot.sampler is not None and (restore := getattr(self.sampler, "restore", None)) is not None:
             restore(snapshot.sampler)
         if self.plateau is not None and snapshot.plateau is not None:

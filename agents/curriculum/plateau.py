@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
+from typing_extensions import Self
 
 from ns3_env.config.bounds import Count, Setting
 from ns3_env.config.model import Strict
@@ -35,6 +36,17 @@ class ValidationConfig(Strict):
     patience: Setting = Field(
         default=4, ge=1, description="validations without improvement after which a stage is left"
     )
+    gap_to: str | None = Field(
+        default=None,
+        description="controller or released policy: stages are drawn from the start, each the more often the "
+        "more the policy loses to it there (Genet); none: one follows the other",
+    )
+
+    @model_validator(mode="after")
+    def _gap_of_what_a_controller_has(self) -> Self:
+        if self.gap_to is not None and self.score != "slowdown":
+            raise ValueError("gap_to: controllers have no reward: write score: slowdown")
+        return self
 
 
 class PlateauState(Strict):

@@ -23,11 +23,14 @@ from ns3_env.agents.training.trainer import Trainer
 from ns3_env.config.command_line import typed
 from ns3_env.config.imports import made_by
 from ns3_env.decision.task import Task
+from ns3_env.envs.flow_stream import episode_seed
 from ns3_env.envs.sb3_vec_env import FlowVecEnv
 from ns3_env.errors import ConfigError
 from ns3_env.policies.file import policy_bytes, write_policy
+from ns3_env.policies.released import named_controller
 from ns3_env.scenario import Scenario
-from ns3_env.simulator.results import charged_slowdowns
+from ns3_env.simulator.pool import LocalPool, Play
+from ns3_env.simulator.results import Results, charged_slowdowns
 
 #: Number of a validation's first episode: no episode that is learned from has it, or one after it.
 HELD_BACK = 2**32
@@ -98,6 +101,8 @@ class Validations:
             score: kind of score that ``validate`` returns for each episode.
         """
         self._score = score
+        self._seed = seed
+        self._baseline: dict[int, float] = {}  # score of a controller, by the scenario's number
         self._held_back: list[Scenario] = []
         self.results: list[dict[str, Any]] = []  # of the last validation's episodes
         self._rollouts = make_rollouts(
@@ -121,12 +126,32 @@ class Validations:
         rollouts = [self._rollouts.next() for _ in scenarios]
         self.results = [rollout.results for rollout in rollouts]
         if self._score == "slowdown":
-            return [-float(np.log(np.nanmean(charged_slowdowns(results)))) for results in self.results]
+            return [_slowdown_score(results) for results in self.results]
         return [float(rollout.rewards.sum()) / max(rollout.decisions, 1) for rollout in rollouts]
+
+    def baseline(self, name: str, scenarios: Sequence[Scenario]) -> list[float]:
+        """The score "slowdown" of each of ``validate``'s scenarios under a controller; measured once.
+
+        Raises SimulatorError, ScenarioError: there is no such controller, or the simulator refuses it.
+        """
+        who = named_controller(name)
+        numbers = [number for number in range(len(scenarios)) if number not in self._baseline]
+        with LocalPool() as pool:
+            played = [scenarios[number].under(who.name, who.attributes) for number in numbers]
+            seeds = [episode_seed(self._seed, HELD_BACK + number) for number in numbers]
+            plays = [Play(x.with_seed(seed), _slowdown_score) for x, seed in zip(played, seeds, strict=True)]
+            futures = [pool.submit(play) for play in plays]
+            self._baseline.update(zip(numbers, (future.result() for future in futures), strict=True))
+        return [self._baseline[number] for number in range(len(scenarios))]
 
     def close(self) -> None:
         """Ends the simulators; may be called again."""
         self._rollouts.close()
+
+
+def _slowdown_score(results: Results) -> float:
+    """Minus the logarithm of the mean slowdown of an episode's flows, unfinished ones charged."""
+    return -float(np.log(np.nanmean(charged_slowdowns(results))))
 
 
 class RunCallback(BaseCallback):
@@ -213,14 +238,23 @@ class RunCallback(BaseCallback):
             self.validations = None
             return
         with self.trainer.stopwatch.measuring(VALIDATING):
-            scores = validations.validate(policy_bytes(file), [scenario for _, scenario in held_back])
+            scenarios = [scenario for _, scenario in held_back]
+            scores = validations.validate(policy_bytes(file), scenarios)
         stages = sorted({stage for stage, _ in held_back})
-        by_stage = [
-            float(np.mean([score for score, (of, _) in zip(scores, held_back, strict=True) if of == stage]))
-            for stage in stages
-        ]
+
+        def means(values: Sequence[float]) -> list[float]:
+            """The mean of each stage."""
+            rows = list(zip(values, held_back, strict=True))
+            return [float(np.mean([value for value, (of, _) in rows if of == stage])) for stage in stages]
+
+        by_stage = means(scores)
         if self.curriculum.judge(by_stage):
             write_policy(self.folder.best_policy, file)
+        if (name := self.curriculum.gap_to) is not None:
+            gaps = np.subtract(validations.baseline(name, scenarios), scores)
+            self.curriculum.weigh(means(gaps.tolist()))
+            for stage, share in zip(stages, self.curriculum.shares or (), strict=True):
+                self.logger.record(f"curriculum/share_{self.curriculum.config.stages[stage].name}", share)
         self.record_measured(validations)
         self.score = float(np.mean(by_stage))
         self.logger.record("validation/score", self.score)

@@ -85,6 +85,10 @@ def plan(inputs: Inputs, overrides: Sequence[str] = (), algorithm: str | None = 
     source = inputs.curriculum_source
     stages = validate(inputs.curriculum, CurriculumConfig, source)
     if not find_agent(config.agent.name).trainer.exports() or is_code(config.env.action.name):
+        if stages.validation is not None and stages.validation.gap_to is not None:
+            raise ConfigError(
+                f"{source}: validation.gap_to: simulators evaluate the policy, and this one has no file"
+            )
         stages = stages.model_copy(update={"validation": None})  # simulators would need a policy's file
     # Across the channel episodes overlap: stages are left by count.
     inside = config.env.placement == "simulator"

@@ -49,6 +49,8 @@ CURRICULA: dict[str, dict[str, Any]] = {
         + STAGED["stages"][-1:],
     },
 }
+VALIDATION = {"every_episodes": 20, "episodes": 2, "score": "slowdown", "gap_to": "hpcc"}
+CURRICULA["by gap to HPCC"] = {**STAGED, "validation": VALIDATION}
 PLAIN = {"env.decides_from_bdps": 0, "env.telemetry_every_rtts": 0}
 AGENTS: dict[str, list[str]] = {
     "fdcc": ["--config", "configs/fdcc.yaml", "train.decisions=100000"],

@@ -13,7 +13,7 @@ import yaml
 
 from ns3_env.agents.configuration.config import EnvConfig
 from ns3_env.agents.curriculum.curriculum import Curriculum, CurriculumConfig, draw
-from ns3_env.agents.training.callback import Validations
+from ns3_env.agents.training.callback import HELD_BACK, Validations
 from ns3_env.agents.training.rollout_env import RolloutEnv
 from ns3_env.config.model import validate
 from ns3_env.decision.task import Task
@@ -21,6 +21,8 @@ from ns3_env.envs.flow_stream import episode_seed
 from ns3_env.envs.rollouts import Exploration, Rollouts
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.scenario import Scenario
+from ns3_env.simulator.pool import LocalPool, Play
+from ns3_env.simulator.results import charged_slowdowns
 from tests.samples.policy_files import FIELDS, mlp_file
 
 CURRICULUM = """
@@ -93,6 +95,48 @@ def test_an_earlier_stage_that_got_worse_is_played_until_it_has_recovered() -> N
     assert flows(again, 4) == 2
     stages.judge([1.0, 1.0])
     assert flows(stages, 4) == 3
+
+
+GAP = {"every_episodes": 2, "episodes": 2, "score": "slowdown", "gap_to": "hpcc"}
+
+
+def test_a_stage_is_drawn_the_more_the_more_a_controller_leads_there() -> None:
+    stages = curriculum(validation=GAP)
+
+    def drawn() -> list[float]:
+        counts = np.bincount([flows(stages, n) for n in range(1000)], minlength=5)[2:]
+        return (counts / 1000).tolist()
+
+    assert drawn() == pytest.approx([1 / 3] * 3, abs=0.05)
+    stages.weigh([0.3, -0.5, 0.1])  # the policy leads on the second
+    shares = drawn()
+    assert shares == pytest.approx([0.1 + 0.7 * 3 / 4, 0.1, 0.1 + 0.7 / 4], abs=0.05)
+    again = curriculum(validation=GAP)
+    again.restore(stages.state())
+    assert [flows(again, n) for n in range(50)] == [flows(stages, n) for n in range(50)]
+    assert {stage for stage, _ in stages.held_back()} == {0, 1, 2}
+
+
+def test_gaps_are_of_slowdowns_which_controllers_have_too() -> None:
+    with pytest.raises(ConfigError, match="gap_to: controllers have no reward: write score: slowdown"):
+        curriculum(validation={**GAP, "score": "reward"})
+
+
+def test_the_controller_has_the_same_flows_as_the_policy(policy: bytes) -> None:
+    scenarios = [scenario for _, scenario in curriculum(validation=GAP).held_back()]
+    pool = Validations(Task(FIELDS), 1, simulators=1, score="slowdown")
+    pool.validate(policy, scenarios)
+    slowdowns = pool.baseline("hpcc", scenarios)
+    assert len(slowdowns) == len(scenarios)
+    assert [results["seed"] for results in pool.results] == [
+        episode_seed(1, HELD_BACK + number) for number in range(len(scenarios))
+    ]
+    with LocalPool() as again:
+        for number, scenario in enumerate(scenarios):
+            play = scenario.under("hpcc", {}).with_seed(episode_seed(1, HELD_BACK + number))
+            results = again.submit(Play(play, dict)).result()
+            assert -np.log(np.nanmean(charged_slowdowns(results))) == slowdowns[number]
+    pool.close()
 
 
 def test_every_stage_so_far_is_validated_by_the_same_episodes_always() -> None:
