@@ -137,9 +137,11 @@ class Validations:
         who = named_controller(name)
         numbers = [number for number in range(len(scenarios)) if number not in self._baseline]
         with LocalPool() as pool:
-            played = [scenarios[number].under(who.name, who.attributes) for number in numbers]
-            seeds = [episode_seed(self._seed, HELD_BACK + number) for number in numbers]
-            plays = [Play(x.with_seed(seed), _slowdown_score) for x, seed in zip(played, seeds, strict=True)]
+            plays = []
+            for number in numbers:
+                scenario = scenarios[number].under(who.name, who.attributes)
+                seed = episode_seed(self._seed, HELD_BACK + number)
+                plays.append(Play(scenario.with_seed(seed), _slowdown_score))
             futures = [pool.submit(play) for play in plays]
             self._baseline.update(zip(numbers, (future.result() for future in futures), strict=True))
         return [self._baseline[number] for number in range(len(scenarios))]

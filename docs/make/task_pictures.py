@@ -28,7 +28,7 @@ from ns3_env.tasks import TASKS, TaskSpec, task
 
 PALETTE = {"colors": 128, "method": Image.Quantize.MAXCOVERAGE, "dither": Image.Dither.NONE}
 #: Controllers shown, if other than DCQCN and HPCC.
-SHOWN = {"Layer2": ("qcn", "smcc"), "Tcp": ("newreno", "dctcp")}
+SHOWN = {"Layer2": ("qcn", "smcc"), "Tcp": ("newreno", "dctcp"), "Variable": ("cubic", "vegas")}
 
 
 def through_nodes(network: Network) -> list[tuple[int, int]]:
