@@ -51,7 +51,6 @@ def _work(options: argparse.Namespace) -> int:
     from ns3_env.eval.benchmark.runner import benchmark
     from ns3_env.eval.leaderboard import files
     from ns3_env.eval.leaderboard.anchors import write_anchors
-    from ns3_env.eval.leaderboard.entrants import default_names
     from ns3_env.eval.leaderboard.scoring import measure_anchors
     from ns3_env.eval.leaderboard.suite import refuse_others, specs_of, suite_of_tasks
 
@@ -60,7 +59,7 @@ def _work(options: argparse.Namespace) -> int:
         write_anchors(specs, options.jobs)
         return 0
     measure_anchors(specs)
-    suite = suite_of_tasks(specs, options.entries or default_names(specs), options.learning)
+    suite = suite_of_tasks(specs, options.entries or None, options.learning)
     out = options.out or Path("runs") / "tasks"
     refuse_others(out)
     done = benchmark(suite, out, options.jobs, ray=options.ray, summary=lambda folder, console: None)

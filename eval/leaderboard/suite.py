@@ -14,7 +14,7 @@ from ns3_env.eval.benchmark.folder import SUITE, read_suite
 from ns3_env.eval.benchmark.suite import Suite, SuiteScenario
 from ns3_env.eval.leaderboard.anchors import group_of
 from ns3_env.eval.leaderboard.board import REFERENCES
-from ns3_env.eval.leaderboard.entrants import can_play, entries_of
+from ns3_env.eval.leaderboard.entrants import can_play, default_names, entries_of
 from ns3_env.tasks import FIRST_TEST_SEED, TASKS, TESTS, TaskSpec, task
 from ns3_env.tasks.anchors import anchors_of, digest
 
@@ -32,12 +32,14 @@ def specs_of(names: Sequence[str]) -> list[TaskSpec]:
     return [spec for spec in TASKS.values() if "all" in names or spec.name in chosen]
 
 
-def suite_of_tasks(specs: Sequence[TaskSpec], names: Sequence[str], learning: bool = False) -> Suite:
+def suite_of_tasks(
+    specs: Sequence[TaskSpec], names: Sequence[str] | None = None, learning: bool = False
+) -> Suite:
     """The tasks' test scenarios, each under the entries that can run in it, the base and the references.
 
     Args:
         specs: the tasks.
-        names, learning: see ``entries_of``.
+        names, learning: see ``entries_of``; None is all entries that can run some of the tasks.
 
     Raises:
         ConfigError: an entry is wrong, can run none of the tasks, or a task's anchors do not fit.
@@ -45,9 +47,10 @@ def suite_of_tasks(specs: Sequence[TaskSpec], names: Sequence[str], learning: bo
     for spec in specs:
         anchors_of(spec)
     always = [*dict.fromkeys(group_of(spec).base for spec in specs), *REFERENCES]
-    entries = entries_of([*names, *(name for name in always if name not in names)], learning)
+    chosen = default_names(specs) if names is None else names
+    entries = entries_of([*chosen, *(name for name in always if name not in chosen)], learning)
     playing = {spec.name: [entry.name for entry in entries if can_play(entry, spec)] for spec in specs}
-    for entry in entries:
+    for entry in entries if names is not None else ():
         if not any(entry.name in several for several in playing.values()) and entry.name not in always:
             raise ConfigError(f"--entries: {entry.name} can play none of {', '.join(playing)}")
     return Suite(

@@ -189,6 +189,12 @@ def test_a_folder_of_runs_is_one_entry_and_a_run_may_have_a_policy_for_each_task
     ]
 
 
+def test_by_default_all_play_that_can() -> None:
+    playing = {entry.name for entry in suite_of_tasks(specs_of(["Tcp"])).controllers}
+    assert {"cubic", "dctcp", "rlcc", "oracle"} <= playing
+    assert not {"hpcc", "dispatcher"} & playing
+
+
 def test_rules_and_policies_play_where_they_hear_what_they_need() -> None:
     by_name = {x.name: x for x in entries_of(["hpcc", "cubic", "dctcp", "fdcc", "rlcc", "constant-window"])}
     tasks_by_entry = {
