@@ -330,7 +330,7 @@ def variable(random: Random) -> Keys:
             "delay_ns": round(rtt_s * 1e9 / 6),
         },
         "link_rates": [{"link": [before, behind], "towards": behind, "drawn": {"kind": kind, **rates}}],
-        "tcp": {"queue": {"limit": f"{max(round(queue_bytes / 1500), 10)} packets"}},
+        "tcp": {"queue": {"limit": f"{max(round(queue_bytes / 1500), 10)} packets", "marking": "none"}},
         "traffic": {"kind": "list", "flows": listed},
     }
 
