@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Command line of ``python -m eval``: nine commands.
+"""Command line of ``python -m eval``: ten commands.
 
 Slow imports are done when a command runs, not before.
 """
@@ -16,6 +16,7 @@ from ns3_env.config.gone import refuse
 from ns3_env.config.imports import trust
 from ns3_env.eval.commands import benchmark, compare, leaderboard, paper, plot, run, trace_info
 from ns3_env.eval.commands.options import Work, add_json, check_json, of_process, set_process
+from ns3_env.eval.thresholds import command as thresholds
 
 
 def add_speed(options: argparse.ArgumentParser) -> Work:
@@ -49,6 +50,7 @@ COMMANDS: dict[str, Callable[[argparse.ArgumentParser], Work]] = {
     "report": benchmark.add_report,
     "plot": plot.add,
     "paper": paper.add,
+    "thresholds": thresholds.add,
     "speed": add_speed,
     "trace-info": trace_info.add,
 }

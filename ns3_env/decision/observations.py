@@ -55,6 +55,11 @@ class Field:
 #: Every field of a record, in its order.
 FIELDS: tuple[Field, ...] = tuple(Field(*field) for field in _native.observation_fields())
 
+#: Fields of a switch's port, which only its agent observes.
+PORT_FIELDS: tuple[str, ...] = _native.PORT_FIELDS
+#: Fields of a port's records that flows' records have as well; the base RTT is the interval of decisions.
+TIMES = ("time_ns", "interval_ns", "base_rtt_ns")
+
 #: Position of each field in a record.
 INDEX: dict[str, int] = {field.name: i for i, field in enumerate(FIELDS)}
 

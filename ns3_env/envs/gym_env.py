@@ -142,7 +142,7 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
         return all_controlled(Scenario.of(definition), self._flow)
 
     def _simulator_for(self, scenario: Scenario) -> Simulator:
-        self._capacity = max(64, scenario.agent_flow_count)
+        self._capacity = max(64, scenario.agent_count)
         return Simulator(self._capacity, executable=self._executable)
 
     def _play(self, options: Mapping[str, Any]) -> None:
@@ -156,7 +156,7 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
     def _put(self, definition: ScenarioLike) -> None:
         """Runs this scenario from now on."""
         self.scenario = self._checked(definition)
-        if self.scenario.agent_flow_count > self._capacity:
+        if self.scenario.agent_count > self._capacity:
             self._simulator.close()
             self._simulator = self._simulator_for(self.scenario)
 
@@ -292,7 +292,7 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
         observation, reward, final, telemetry, outcome = self.task.read_row(rows, index)
         record = self._remember(rows, index)
         info = {"telemetry": telemetry, "time_ns": rows.time_ns, **outcome}
-        if len(telemetry) == len(record):
+        if not np.count_nonzero(record != record):
             info["record"] = record
         return observation, reward, final, info
 

@@ -56,8 +56,9 @@ class FlowAgents(WithTask):
         self._draw = draw
         self.scenario, self.task, self.render_mode = scenario, task, render_mode
         self._film = Film(render_mode)
-        count = scenario.agent_flow_count if slots is None else slots
-        self.possible_agents = [f"flow_{slot}" for slot in range(count)]
+        count = scenario.agent_count if slots is None else slots
+        kind = "port" if scenario.decides_at_ports else "flow"
+        self.possible_agents = [f"{kind}_{slot}" for slot in range(count)]
         self.agents: list[Any] = []
         self.observation_spaces = dict.fromkeys(self.possible_agents, task.observation_space)
         self._one_action = task.action_space
@@ -203,7 +204,7 @@ class FlowParallelEnv(FlowAgents, ParallelEnv, EzPickle):  # type: ignore[misc]
     ) -> tuple[Observations, dict[str, dict[str, Any]]]:
         """Starts an episode: that of the seed, or the next of the environment's own generator."""
         self._begin(seed)
-        self.agents = self.possible_agents[: self.scenario.agent_flow_count]
+        self.agents = self.possible_agents[: self.scenario.agent_count]
         zeros = np.zeros(self.task.observation_space.shape or (), dtype=np.float32)
         self._told = list(self.possible_agents if self._reset_tells_all else self.agents)
         self._last = {agent: zeros.copy() for agent in self._told}

@@ -9,6 +9,7 @@
 #include "scenario.h"
 
 #include "ns3/traced-callback.h"
+#include "ns3_env/cpp/contract/marking-port.h"
 #include "ns3_env/cpp/engine/flow.h"
 
 #include <functional>
@@ -137,6 +138,8 @@ class Episode
     virtual std::vector<LossRecord> LossRecords() const = 0;
     virtual StreamCounts CountsOf(size_t stream) const = 0;
     virtual RunTotals Totals() const = 0;
+    /// The ports under Scenario::portAgents, by node and port.
+    virtual std::vector<MarkingPort*> PortsUnderAgents() const { return {}; }
     /// A warning for the reader of the results; "" without one.
     virtual std::string Warning() const { return {}; }
     /// Deadlock of pauses at the end of the run.

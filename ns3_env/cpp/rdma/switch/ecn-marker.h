@@ -3,6 +3,7 @@
 #ifndef NS3_ENV_RDMA_SWITCH_ECN_MARKER_H
 #define NS3_ENV_RDMA_SWITCH_ECN_MARKER_H
 
+#include "ns3_env/cpp/contract/marking-port.h"
 #include "ns3_env/cpp/contract/switch-config.h"
 #include "ns3_env/cpp/engine/random-source.h"
 #include "ns3_env/cpp/rdma/link/packet.h"
@@ -32,6 +33,14 @@ class EcnMarker
             m_kmin *= config.mostKmaxBytes / m_kmax;
             m_kmax = config.mostKmaxBytes;
         }
+    }
+
+    MarkingThresholds Thresholds() const { return {m_kmin, m_kmax, m_pmax}; }
+    void SetThresholds(const MarkingThresholds& thresholds)
+    {
+        m_kmin = thresholds.kminBytes;
+        m_kmax = thresholds.kmaxBytes;
+        m_pmax = thresholds.pmax;
     }
 
     /// Probability of a mark with `queueBytes` left.
