@@ -9,7 +9,14 @@ from pathlib import Path
 from ns3_env.eval.commands import options as shared
 
 #: Digits of each column.
-_FORMS = {"score": ".1f", "utilisation": ".3f", "reward": ".4f", "queue (kB)": ".1f"}
+_FORMS = {
+    "score": ".1f",
+    "utilisation": ".3f",
+    "reward": ".4f",
+    "queue (kB)": ".1f",
+    "ratio": ".3f",
+    "±": ".3f",
+}
 
 
 def add(options: argparse.ArgumentParser) -> shared.Work:

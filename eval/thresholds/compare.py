@@ -28,8 +28,8 @@ from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
 from ns3_env.tasks.definition import TaskSpec
 
-#: Constant thresholds of papers, and the link rate that they are of: HPCC's evaluation (Li et al. 2019, and the
-#: published simulator), DCQCN (Zhu et al. 2015), and the published simulator's one threshold of DCTCP.
+#: Constant thresholds of papers, and the link rate that they are of: HPCC's evaluation (the published
+#: simulator's), DCQCN's own, and the published simulator's one threshold of DCTCP.
 PUBLISHED: dict[str, tuple[tuple[float, float, float], float]] = {
     "HPCC's evaluation": ((100e3, 400e3, 0.2), 25e9),
     "DCQCN's paper": ((5e3, 200e3, 0.01), 40e9),
@@ -39,7 +39,7 @@ PUBLISHED: dict[str, tuple[tuple[float, float, float], float]] = {
 BASE, REFERENCE = "HPCC's evaluation", "oracle"
 BY_SLOWDOWN, BY_REWARD = "constant, by slowdown", "constant, by reward"
 #: Training scenarios that constant thresholds are chosen on.
-TUNING = 100
+TUNING = 40
 
 Episodes = Mapping[str, Sequence[Episode]]
 
@@ -49,8 +49,8 @@ def evaluate(
 ) -> tuple[dict[str, list[Episode]], float]:
     """Episodes of the test scenarios under each entry, and the geometric mean of the reference's slowdowns.
 
-    The two constant ones are those of the table that do best on ``tuning`` training scenarios. A learned policy
-    comes with its untrained self, and with the thresholds that it chose most often, held constant.
+    The two constant ones are those of the table that do best on ``tuning`` training scenarios. A learned
+    policy comes with its untrained self, and with the thresholds that it chose most often, held constant.
     """
     problem, action = spec.problem(), spec.action
     assert isinstance(action, EcnThresholds)
@@ -129,7 +129,22 @@ def _p99(values: NDArray[np.float64]) -> float:
 
 
 def table(entries: Episodes, reference: float) -> dict[str, dict[str, float]]:
-    """Score and measures of each entry; ``reference``: geometric mean of the slowdowns that score 100."""
+    """Score, measures, and slowdowns over those of the constant thresholds chosen by slowdown.
+
+    Args:
+        entries: the episodes of each entry.
+        reference: geometric mean of the slowdowns that score 100.
+    """
+    against = next(row for name, row in entries.items() if name.startswith(BY_SLOWDOWN))
     return {
-        name: {"score": score(entries, reference, name), **measures(row)} for name, row in entries.items()
+        name: {"score": score(entries, reference, name), **measures(row), **_ratio(row, against)}
+        for name, row in entries.items()
     }
+
+
+def _ratio(episodes: Sequence[Episode], against: Sequence[Episode]) -> dict[str, float]:
+    """Geometric mean over tests of the ratio of slowdowns, and half of its 95 % interval."""
+    pairs = zip(episodes, against, strict=True)
+    logs = np.array([np.log(slowdown_of(one) / slowdown_of(other)) for one, other in pairs])
+    ratio, error = float(np.exp(logs.mean())), float(logs.std(ddof=1) / np.sqrt(len(logs)))
+    return {"ratio": ratio, "±": 1.96 * error * ratio}

@@ -316,13 +316,14 @@ class Acc:
 
     ``utilisation_weight`` R + ``queue_weight`` D(L): R is the share of the link's rate that left in the
     interval, L the mean queue in it. D is 1 up to E(0) and falls by 1/10 with each E(n) = 20 kB 2^n that L
-    exceeds; the bytes are of a port of ``at_rate_bps``, and grow with a port's rate.
+    exceeds; the bytes are of a port of ``at_rate_bps``, and grow with a port's rate. With these weights the
+    order of constant thresholds is closest to that of their slowdowns (docs/thresholds.md).
     """
 
     fields: ClassVar[tuple[str, ...]] = ("port_utilisation", "port_mean_queue_bytes", "port_rate_bps")
 
-    utilisation_weight: float = 0.5
-    queue_weight: float = 0.5
+    utilisation_weight: float = 0.3
+    queue_weight: float = 0.7
     at_rate_bps: float = 25e9
 
     def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]:

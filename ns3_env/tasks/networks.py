@@ -305,6 +305,6 @@ declare(
     fields=ACC_FIELDS,
     reward="acc",
     slots=20,
-    decisions=5_000_000,
+    decisions=1_500_000,
     tests=40,
 )(thresholds.thresholds)
