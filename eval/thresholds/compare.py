@@ -60,14 +60,14 @@ def evaluate(
         def run(scenarios: Iterable[Scenario], rule: Rule, problem: Task = problem) -> list[Episode]:
             return [run_episode(simulator, scenario, problem, rule) for scenario in scenarios]
 
-        held = [constant(row, action.at_rate_bps) for row in action.table]
+        rules = [constant(row, action.at_rate_bps) for row in action.table]
         trained_on = [spec.training(seed) for seed in range(tuning)]
-        tuned = [run(trained_on, rule) for rule in held]
+        tuned = [run(trained_on, rule) for rule in rules]
         by_slowdown = int(np.argmin([_geometric(row) for row in tuned]))
         by_reward = int(np.argmax([_mean(row, "reward") for row in tuned]))
         entries = {name: run(tests, constant(row, rate)) for name, (row, rate) in PUBLISHED.items()}
-        entries[f"{BY_SLOWDOWN}: {_named(action, by_slowdown)}"] = run(tests, held[by_slowdown])
-        entries[f"{BY_REWARD}: {_named(action, by_reward)}"] = run(tests, held[by_reward])
+        entries[f"{BY_SLOWDOWN}: {_named(action, by_slowdown)}"] = run(tests, rules[by_slowdown])
+        entries[f"{BY_REWARD}: {_named(action, by_reward)}"] = run(tests, rules[by_reward])
         entries["random"] = run(tests, random_choice(action, 1))
         for folder in runs:
             config, model = load(folder)
@@ -77,7 +77,7 @@ def evaluate(
             entries[folder.name] = run(tests, learned, problem_of(config))
             most = int(learned.chosen.argmax())
             share = learned.chosen[most] / learned.chosen.sum()
-            entries[f"{folder.name}, only its {_named(action, most)} ({share:.0%})"] = run(tests, held[most])
+            entries[f"{folder.name}, only its {_named(action, most)} ({share:.0%})"] = run(tests, rules[most])
         ideal = [reference_slowdowns(simulator, scenario, REFERENCE).mean() for scenario in tests]
     return entries, float(np.exp(np.mean(np.log(ideal))))
 

@@ -44,17 +44,17 @@ class Episode:
 def run_episode(simulator: Simulator, scenario: Scenario, problem: Task, rule: Rule) -> Episode:
     """Runs a scenario with agents at ports under the rule."""
     simulator.send_reset(scenario)
-    seen: list[NDArray[np.float64]] = []
+    intervals: list[NDArray[np.float64]] = []
     while isinstance(rows := simulator.receive(), DecisionBatch):
         if rows.due.all():
             simulator.send_actions(rule(rows.records))
         else:
             simulator.send_actions(())
         if not rows.first.any():
-            seen.append(rows.records)
+            intervals.append(rows.records)
     assert isinstance(rows, EpisodeEnd)
     slowdowns, started = _slowdowns(rows.results)
-    records = np.concatenate(seen)
+    records = np.concatenate(intervals)
     # An interval that the end cuts is shorter.
     weights = column(records, "interval_ns") / column(records, "interval_ns").sum()
     return Episode(

@@ -318,11 +318,11 @@ def make_action_map(name: str, **settings: Any) -> ActionMap:
             "an ActionMap, with a Box 'space' and a call",
         )
         return custom_map
-    known = {**ACTIONS, EcnThresholds.name: EcnThresholds}
-    if name not in known:
+    maps = {**ACTIONS, EcnThresholds.name: EcnThresholds}
+    if name not in maps:
         refuse("action", name)
-        raise KeyError(f"unknown action map {name!r}; known: {', '.join(sorted(known))}")
-    action_map: ActionMap = known[name](**settings)
+        raise KeyError(f"unknown action map {name!r}; known: {', '.join(sorted(maps))}")
+    action_map: ActionMap = maps[name](**settings)
     return action_map
 
 

@@ -21,7 +21,6 @@ from ns3_env.decision.rewards import DEFAULT_REWARD
 from ns3_env.decision.task import ActionLike, RewardLike, Task, WithTask
 from ns3_env.envs.background_policy import BackgroundPolicy
 from ns3_env.envs.flow_stream import SILENT_EPISODES, episode_seed
-from ns3_env.envs.pickling import arguments
 from ns3_env.envs.rendering import FPS, RENDER_MODES, Film
 from ns3_env.errors import ScenarioError
 from ns3_env.policies.policy import Policy
@@ -33,6 +32,11 @@ from ns3_env.simulator.simulator import around
 Observation = NDArray[np.float32]
 #: Draws the scenario of an episode from its seed.
 Draw = Callable[[int], Scenario]
+
+
+def arguments(variables: Mapping[str, Any]) -> dict[str, Any]:
+    """A constructor's arguments, from its ``locals()`` as it starts, in EzPickle's form."""
+    return {name: value for name, value in variables.items() if name not in ("self", "__class__")}
 
 
 def incast_scenario(flows: int = 4, size_bytes: int = 1_000_000, spread_ns: int = 10_000) -> Scenario:

@@ -19,8 +19,7 @@ from ns3_env.decision.outcomes import Outcomes
 from ns3_env.decision.rewards import DEFAULT_REWARD
 from ns3_env.decision.task import ActionLike, RewardLike, Task, WithTask
 from ns3_env.envs.flow_stream import episode_seed
-from ns3_env.envs.gym_env import Draw, first_played
-from ns3_env.envs.pickling import arguments
+from ns3_env.envs.gym_env import Draw, arguments, first_played
 from ns3_env.envs.rendering import FPS, RENDER_MODES, Film
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario, ScenarioLike, Synchronous

@@ -67,11 +67,11 @@ class PortEnv(FlowEnv):
             raise ScenarioError("PortEnv: 'flow' and 'others' are of environments with agents at flows")
         self._port = None if port is None else tuple(port)
         if scenario is None:
-            played, flows = switch_incast(8 if flows is None else flows), None
+            definition, flows = switch_incast(8 if flows is None else flows), None
         else:
-            played = scenario  # type: ignore[assignment]
+            definition = scenario  # type: ignore[assignment]
         action = EcnThresholds() if action is None else action
-        super().__init__(played, flows=flows, fields=fields, reward=reward, action=action, **arguments)
+        super().__init__(definition, flows=flows, fields=fields, reward=reward, action=action, **arguments)
         self._ezpickle_args = ()
         self._ezpickle_kwargs = {
             "scenario": scenario,

@@ -111,10 +111,10 @@ def ecn_agent_faults(scenario: ScenarioFields, network: Network) -> list[str]:
         everywhere = scenario.model_copy(
             update={"switch": scenario.switch.model_copy(update={"ecn_agents": EcnAgents()})}
         )
-        known = agent_ports(everywhere, network)
-        if unknown := [pair for pair in agents.ports if pair not in known]:
+        possible = agent_ports(everywhere, network)
+        if unknown := [pair for pair in agents.ports if pair not in possible]:
             a, b = unknown[0]
-            near = sorted({y for x, y in known if x == a})
+            near = sorted({y for x, y in possible if x == a})
             beside = f"; next to switch {a} are {', '.join(map(str, near))}" if near else ""
             return [f".ports: no switch {a} has a port to node {b}{beside}"]
         if not agents.ports:

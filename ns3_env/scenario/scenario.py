@@ -228,7 +228,7 @@ class Scenario(ScenarioFields):
 
     @property
     def decides_at_ports(self) -> bool:
-        """Whether agents set thresholds of ports, instead of windows and rates of flows."""
+        """True if agents set thresholds of ports, instead of windows and rates of flows."""
         return self.switch.ecn_agents is not None
 
     @property

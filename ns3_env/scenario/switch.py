@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Settings of switches: buffer, PFC, marking and its agents, congestion points, and their count of flows."""
+"""Settings of switches: buffer, PFC, marking, congestion points, and their count of flows."""
 
 from __future__ import annotations
 

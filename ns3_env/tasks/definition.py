@@ -81,7 +81,7 @@ class TaskSpec:
 
     @property
     def decides_at_ports(self) -> bool:
-        """Whether its agents are at ports of switches: its scenarios name the flows' controllers."""
+        """True if its agents are at ports of switches; its scenarios then name the flows' controllers."""
         return isinstance(self.action, EcnThresholds)
 
     @property

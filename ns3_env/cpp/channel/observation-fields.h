@@ -3,7 +3,7 @@
 #ifndef NS3_ENV_CHANNEL_OBSERVATION_FIELDS_H
 #define NS3_ENV_CHANNEL_OBSERVATION_FIELDS_H
 
-#include "ns3_env/cpp/contract/marking-port.h"
+#include "ns3_env/cpp/contract/switch-config.h"
 
 #include <algorithm>
 #include <array>

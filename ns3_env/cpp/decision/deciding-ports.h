@@ -6,7 +6,7 @@
 #include "decision-broker.h"
 #include "subject.h"
 
-#include "ns3_env/cpp/contract/marking-port.h"
+#include "ns3_env/cpp/engine/marking-port.h"
 
 #include <cstdint>
 #include <list>

@@ -9,8 +9,8 @@
 #include "scenario.h"
 
 #include "ns3/traced-callback.h"
-#include "ns3_env/cpp/contract/marking-port.h"
 #include "ns3_env/cpp/engine/flow.h"
+#include "ns3_env/cpp/engine/marking-port.h"
 
 #include <functional>
 #include <list>

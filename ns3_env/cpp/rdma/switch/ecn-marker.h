@@ -3,7 +3,6 @@
 #ifndef NS3_ENV_RDMA_SWITCH_ECN_MARKER_H
 #define NS3_ENV_RDMA_SWITCH_ECN_MARKER_H
 
-#include "ns3_env/cpp/contract/marking-port.h"
 #include "ns3_env/cpp/contract/switch-config.h"
 #include "ns3_env/cpp/engine/random-source.h"
 #include "ns3_env/cpp/rdma/link/packet.h"

@@ -5,7 +5,7 @@
 
 #include "switch.h"
 
-#include "ns3_env/cpp/contract/marking-port.h"
+#include "ns3_env/cpp/engine/marking-port.h"
 
 #include <cstdint>
 

@@ -1,22 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Interface of an egress port whose ECN thresholds an agent sets while the network runs.
-#ifndef NS3_ENV_CONTRACT_MARKING_PORT_H
-#define NS3_ENV_CONTRACT_MARKING_PORT_H
+#ifndef NS3_ENV_ENGINE_MARKING_PORT_H
+#define NS3_ENV_ENGINE_MARKING_PORT_H
 
-#include "units.h"
+#include "ns3_env/cpp/contract/switch-config.h"
+#include "ns3_env/cpp/contract/units.h"
 
 #include <cstdint>
 
 namespace ns3::env
 {
-
-/// ECN thresholds of one port, in bytes of its own queue.
-struct MarkingThresholds
-{
-    double kminBytes;
-    double kmaxBytes;
-    double pmax;
-};
 
 /// An egress port of a switch: its counters since the start of the run, and its thresholds.
 class MarkingPort
@@ -39,4 +32,4 @@ class MarkingPort
 
 } // namespace ns3::env
 
-#endif // NS3_ENV_CONTRACT_MARKING_PORT_H
+#endif // NS3_ENV_ENGINE_MARKING_PORT_H
