@@ -148,6 +148,12 @@ def observation_space(fields: Sequence[str]) -> Box:
 _positions = cache(field_indices)
 
 
+def telemetry_names(*, ports: bool) -> tuple[str, ...]:
+    """Names of the fields that infos have of a flow, or of a port."""
+    both = ("time_ns", "interval_ns")
+    return tuple(name for name in INDEX if (name in PORT_FIELDS) == ports or name in both)
+
+
 def columns(records: NDArray[np.float64], fields: Sequence[str]) -> NDArray[Any]:
     """Values (k, len(fields)) of observed fields in records (k, all fields). Raises as ``declared``."""
     if any(map(is_formula, fields)):
