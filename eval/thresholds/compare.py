@@ -39,7 +39,7 @@ PUBLISHED: dict[str, tuple[tuple[float, float, float], float]] = {
 BASE, REFERENCE = "HPCC's evaluation", "oracle"
 BY_SLOWDOWN, BY_REWARD = "constant, by slowdown", "constant, by reward"
 #: Training scenarios that constant thresholds are chosen on.
-TUNING = 40
+TUNING = 100
 
 Episodes = Mapping[str, Sequence[Episode]]
 
