@@ -12,6 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from ns3_env.decision.observations import column
+from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import DecisionBatch, EpisodeEnd, Simulator
 from tests.processes import program
@@ -60,18 +61,19 @@ def run(
     return records, dict(rows.results)
 
 
+@pytest.mark.parametrize("threshold", [50e3, 500e3])
 def test_a_port_marks_at_the_thresholds_that_its_agent_sets_and_from_that_instant(
-    simulator: Simulator,
+    threshold: float, simulator: Simulator
 ) -> None:
-    """K = 500 kB is crossed after 400 µs; 5 MB, from 600 µs on, is not."""
+    """Below and above the 100 kB before: K is crossed after 40 or 400 µs; 5 MB, from 600 µs on, is not."""
 
     def rule(records: Records) -> Any:
-        threshold = 500e3 if column(records, "time_ns")[0] < 600e3 else 5e6
-        return [[threshold, threshold, 1.0]]
+        now = threshold if column(records, "time_ns")[0] < 600e3 else 5e6
+        return [[now, now, 1.0]]
 
     records, _ = run(simulator, CONSTANT, rule)
     marked = [column(record, "port_marked")[0] for record in records]
-    crossed = 500e3 / GROWTH  # after the first packet arrives, less than 2 µs later
+    crossed = threshold / GROWTH  # after the first packet arrives, less than 2 µs later
     for number, share in enumerate(marked[1:], start=1):
         begin, end = 100e3 * (number - 1), 100e3 * number
         expected = np.clip((end - crossed) / (end - begin), 0, 1) if end <= 600e3 else 0.0
@@ -185,3 +187,11 @@ def test_without_a_policy_across_the_channel_the_simulator_refuses_agents_at_por
     done = program(Scenario.from_mapping(DCQCN, "x").to_simulator_json(), tmp_path)
     assert done.returncode == 2
     assert "'switch.ecn_agents': needs a policy across the channel" in done.stderr
+
+
+def test_transitions_of_flows_are_refused_next_to_agents_at_ports(simulator: Simulator) -> None:
+    content = Scenario.from_mapping(DCQCN, "x").to_simulator_json()
+    content["record"]["transitions"] = True
+    simulator.send_reset(content)
+    with pytest.raises(ScenarioError, match="leave out either it or"):
+        simulator.receive()

@@ -225,6 +225,12 @@ DecidingFlows::AddPorts(const Episode& episode, Picos interval)
                             "needs a policy across the channel that sets thresholds; leave it out "
                             "for the constant ones of 'switch.ecn'");
     }
+    if (m_log)
+    {
+        throw ScenarioError("record.transitions",
+                            "records flows under policies, and ports share the channel: leave out "
+                            "either it or 'switch.ecn_agents'");
+    }
     m_portDecider.emplace(*m_channel);
     m_ports.emplace(*m_portDecider, episode.PortsUnderAgents(), interval);
     m_ports->Begin();
