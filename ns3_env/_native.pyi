@@ -163,6 +163,7 @@ class ActionMap:
 
 #: Attribute of "agent" that requests a field, by the field's name; other fields are always reported.
 REQUESTS: dict[str, str]
+PORT_FIELDS: tuple[str, ...]
 #: Of each kind of action its settings and the fields that it reads; a setting is (default, least, most), or
 #: (default, words).
 ACTIONS: dict[str, tuple[dict[str, tuple[Any, ...]], tuple[str, ...]]]

@@ -31,6 +31,7 @@ VERSIONS: dict[str, int] = {
     "Variable": 1,
     "Training": 2,
     "SharedCluster": 2,
+    "Thresholds": 1,
 }
 
 _FAIR_SHARE = "its action scales a fair share, it pays the gain on sharing, and flows decide once per RTT"
@@ -65,8 +66,12 @@ def register(name: str, environment: str, vector: str | None = None, **settings:
         gym.register(name, environment, vector_entry_point=vector, **{**usual, **settings})
 
 
+#: Tasks of this package whose agents are at ports of switches.
+OF_PORTS = ("Thresholds",)
+
+
 def register_task(name: str) -> None:
     """Registers a task with Gymnasium; one that is not of this package has version 0."""
     VERSIONS.setdefault(name, 0)
-    front_ends = "ns3_env.tasks.front_ends"
-    register(id_of(name), f"{front_ends}:TaskEnv", f"{front_ends}:TaskVectorEnv", kwargs={"task": name})
+    kind = "ns3_env.tasks.front_ends:" + ("PortTask" if name in OF_PORTS else "Task")
+    register(id_of(name), f"{kind}Env", f"{kind}VectorEnv", kwargs={"task": name})

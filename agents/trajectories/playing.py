@@ -31,10 +31,10 @@ class TaskActions:
     """
 
     def __init__(self, spec: TaskSpec, policy: Any) -> None:
-        self._task, self._action = spec.problem(), spec.action
+        self._task, self._action = spec.problem(), spec.flow_action
         self._fields = policy.fields if hasattr(policy, "fields") else None
-        self._own = own_map(spec.action, policy)
-        self._space = spec.action.space
+        self._own = own_map(self._action, policy)
+        self._space = self._action.space
         self._states = SlotStates(policy)
 
     def forget(self, slots: NDArray[np.int64]) -> None:

@@ -118,7 +118,7 @@ def _plays_inside(spec: TaskSpec, policy: NetworkPolicy) -> bool:
     """Returns whether the simulator, evaluating the file by itself, can run the task."""
     header = policy.spec
     carried = header.telemetry_bytes == spec.problem().telemetry_bytes
-    return carried and header.clock == spec.clock and own_map(spec.action, policy) is None
+    return carried and header.clock == spec.clock and own_map(spec.flow_action, policy) is None
 
 
 def _refuse_unknown(spec: TaskSpec, policy: Any) -> None:

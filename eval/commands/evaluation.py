@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Command line of ``python -m eval``: nine commands.
+"""Command line of ``python -m eval``: ten commands.
 
 Slow imports are done when a command runs, not before.
 """
@@ -15,7 +15,7 @@ from ns3_env.config.command_line import AnyOrder, guarded, typed
 from ns3_env.config.gone import refuse
 from ns3_env.config.imports import trust
 from ns3_env.eval.commands import benchmark, compare, leaderboard, paper, plot, run, trace_info
-from ns3_env.eval.commands.options import Work, add_json, check_json, of_process, set_process
+from ns3_env.eval.commands.options import Work, add_json, add_runs, check_json, of_process, set_process
 
 
 def add_speed(options: argparse.ArgumentParser) -> Work:
@@ -40,6 +40,28 @@ def add_speed(options: argparse.ArgumentParser) -> Work:
     return work
 
 
+def add_thresholds(options: argparse.ArgumentParser) -> Work:
+    """ECN thresholds of switches' ports: constant, random and learned ones on held-back scenarios"""
+    options.add_argument("run", nargs="*", type=Path, help="folders of learned thresholds")
+    options.add_argument(
+        "--train", type=Path, metavar="CONFIG", help="train first: configs/thresholds.yaml, a folder per seed"
+    )
+    options.add_argument("--seeds", default="1", metavar="N-M", help="of --train (default: 1)")
+    add_runs(options)
+    add_json(options)
+
+    def work(arguments: argparse.Namespace) -> None:
+        from ns3_env.eval.papers.over_seeds import parse_seeds
+        from ns3_env.eval.thresholds.report import report, train_seeds
+
+        runs = list(arguments.run)
+        if arguments.train is not None:
+            runs += train_seeds(arguments.train, parse_seeds(arguments.seeds), arguments.runs)
+        report(runs, arguments.json)
+
+    return work
+
+
 #: Functions that add each command's options; their docstrings are the help.
 COMMANDS: dict[str, Callable[[argparse.ArgumentParser], Work]] = {
     "run": run.add,
@@ -49,6 +71,7 @@ COMMANDS: dict[str, Callable[[argparse.ArgumentParser], Work]] = {
     "report": benchmark.add_report,
     "plot": plot.add,
     "paper": paper.add,
+    "thresholds": add_thresholds,
     "speed": add_speed,
     "trace-info": trace_info.add,
 }

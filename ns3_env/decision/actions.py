@@ -16,12 +16,13 @@ from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
-from gymnasium.spaces import Box
+from gymnasium.spaces import Box, Discrete, Space
 from numpy.typing import NDArray
 
 from ns3_env import _native
 from ns3_env.config.gone import refuse
 from ns3_env.config.imports import is_code, made_by
+from ns3_env.decision.observations import column
 
 
 def _default(name: str, setting: str) -> Any:
@@ -36,8 +37,8 @@ class ActionMap(Protocol):
     """
 
     @property
-    def space(self) -> Box:
-        """Space of one flow's action, shape (A,)."""
+    def space(self) -> Space[Any]:
+        """Space of one flow's action: a Box of shape (A,), or a choice."""
         ...
 
     def __call__(self, actions: NDArray[Any], records: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -223,7 +224,71 @@ Map = (
     | AbsoluteWindow
 )
 
-#: The maps, by name.
+#: ACC's scale of thresholds, E(n) = 20 kB 2^n (Yan et al. 2021).
+ACC_BYTES: tuple[float, ...] = tuple(20e3 * 2**n for n in range(10))
+#: Kmin E(0) to E(4), Kmax twice or eight times as much, Pmax 1, 10 or 100 %; first DCQCN's of the published
+#: simulator.
+ACC_TABLE: tuple[tuple[float, float, float], ...] = (
+    (100e3, 400e3, 0.2),
+    *(
+        (ACC_BYTES[n], ACC_BYTES[n + more], pmax)
+        for n in range(5)
+        for more in (1, 3)
+        for pmax in (0.01, 0.1, 1.0)
+    ),
+)
+
+
+@dataclass(frozen=True)
+class EcnThresholds:
+    """A port's choice from a table of ECN thresholds (Yan et al. 2021, ACC).
+
+    Attributes:
+        table: rows of Kmin (B), Kmax (B) and Pmax; the action is a row's index.
+        at_rate_bps: link rate that the thresholds are of; they grow with a port's rate, as those of
+            ``switch.ecn`` do.
+
+    Raises ValueError for an empty table, or a row that no port can have.
+    """
+
+    name: ClassVar[str] = "ecn_thresholds"
+    #: Its subjects are ports of switches.
+    of_ports: ClassVar[bool] = True
+
+    table: Sequence[Sequence[float]] = ACC_TABLE
+    at_rate_bps: float = 25e9
+
+    def __post_init__(self) -> None:
+        rows = np.asarray(self.table, dtype=np.float64)
+        if rows.ndim != 2 or rows.shape[1] != 3 or not len(rows):
+            raise ValueError("table: write rows of three numbers, [kmin_bytes, kmax_bytes, pmax]")
+        wrong = ~((rows[:, 0] >= 0) & (rows[:, 0] <= rows[:, 1]) & (rows[:, 2] >= 0) & (rows[:, 2] <= 1))
+        wrong |= ~np.isfinite(rows).all(axis=1)
+        if wrong.any():
+            row = int(wrong.argmax())
+            raise ValueError(
+                f"table[{row}]: {rows[row].tolist()}: needs 0 <= kmin_bytes <= kmax_bytes and 0 <= pmax <= 1"
+            )
+        if not self.at_rate_bps > 0:
+            raise ValueError(f"at_rate_bps: must be above 0, is {self.at_rate_bps}")
+
+    @property
+    def space(self) -> Discrete:
+        """Index of a row of the table."""
+        return Discrete(len(self.table))
+
+    def __call__(self, actions: NDArray[Any], records: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Thresholds (m, 3) of m ports: Kmin (B), Kmax (B), Pmax. Raises ValueError for no row's index."""
+        chosen = np.asarray(actions, dtype=np.float64).reshape(len(records))
+        if not np.isin(chosen, np.arange(len(self.table))).all():
+            raise ValueError(f"actions of ports are rows of the table, 0 to {len(self.table) - 1}: {chosen}")
+        table: NDArray[np.float64] = np.asarray(self.table, dtype=np.float64)
+        rows: NDArray[np.float64] = table[chosen.astype(int)]
+        rows[:, :2] *= (column(records, "port_rate_bps") / self.at_rate_bps)[:, None]
+        return rows
+
+
+#: The maps of flows' actions, by name.
 ACTIONS: dict[str, type[Map]] = {
     kind.name: kind
     for kind in (
@@ -253,10 +318,11 @@ def make_action_map(name: str, **settings: Any) -> ActionMap:
             "an ActionMap, with a Box 'space' and a call",
         )
         return custom_map
-    if name not in ACTIONS:
+    maps = {**ACTIONS, EcnThresholds.name: EcnThresholds}
+    if name not in maps:
         refuse("action", name)
-        raise KeyError(f"unknown action map {name!r}; known: {', '.join(sorted(ACTIONS))}")
-    action_map: ActionMap = ACTIONS[name](**settings)
+        raise KeyError(f"unknown action map {name!r}; known: {', '.join(sorted(maps))}")
+    action_map: ActionMap = maps[name](**settings)
     return action_map
 
 

@@ -68,6 +68,11 @@ class Field:
 #: Every field of a record, in its order.
 FIELDS: tuple[Field, ...] = tuple(Field(*field) for field in _native.observation_fields())
 
+#: Fields of a switch's port, which only its agent observes.
+PORT_FIELDS: tuple[str, ...] = _native.PORT_FIELDS
+#: Fields of a port's records that flows' records have as well; the base RTT is the interval of decisions.
+TIMES = ("time_ns", "interval_ns", "base_rtt_ns")
+
 #: Position of each field in a record.
 INDEX: dict[str, int] = {field.name: i for i, field in enumerate(FIELDS)}
 
@@ -154,6 +159,12 @@ def observation_space(fields: Sequence[str]) -> Box:
 
 
 _positions = cache(field_indices)
+
+
+def telemetry_names(*, ports: bool) -> tuple[str, ...]:
+    """Names of the fields that infos have of a flow, or of a port."""
+    both = ("time_ns", "interval_ns")
+    return tuple(name for name in INDEX if (name in PORT_FIELDS) == ports or name in both)
 
 
 def columns(records: NDArray[np.float64], fields: Sequence[str]) -> NDArray[Any]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ns3_env.config.gone import refuse
 from ns3_env.config.imports import is_code, made_by
+from ns3_env.decision.actions import ACC_BYTES
 from ns3_env.decision.observations import Records, column, elapsed
 from ns3_env.decision.rtt_target import RttTarget
 
@@ -306,6 +307,33 @@ class QueueTarget:
         flows = np.maximum(column(records, "flow_count"), 1.0)
         share = np.maximum(flows * column(records, "pacing_rate"), 1e-4)
         return -np.abs(np.log(share / target_share))
+
+
+@register("acc")
+@dataclass(frozen=True)
+class Acc:
+    """Utilisation of a port's link against steps of its queue (Yan et al. 2021, ACC).
+
+    ``utilisation_weight`` R + ``queue_weight`` D(L): R is the share of the link's rate that left in the
+    interval, L the mean queue in it. D is 1 up to E(0) and falls by 1/10 with each E(n) = 20 kB 2^n that L
+    exceeds; the bytes are of a port of ``at_rate_bps``, and grow with a port's rate. With these weights the
+    order of constant thresholds is closest to that of their slowdowns (docs/thresholds.md).
+    """
+
+    fields: ClassVar[tuple[str, ...]] = ("port_utilisation", "port_mean_queue_bytes", "port_rate_bps")
+
+    utilisation_weight: float = 0.3
+    queue_weight: float = 0.7
+    at_rate_bps: float = 25e9
+
+    def __call__(self, records: NDArray[np.float64]) -> NDArray[np.float64]:
+        scale = np.maximum(column(records, "port_rate_bps"), 1.0) / self.at_rate_bps
+        queue = column(records, "port_mean_queue_bytes") / scale
+        steps = np.searchsorted(ACC_BYTES, queue)  # thresholds below the queue
+        rewards: NDArray[np.float64] = self.utilisation_weight * column(
+            records, "port_utilisation"
+        ) + self.queue_weight * (1.0 - steps / len(ACC_BYTES))
+        return rewards
 
 
 def make_reward(name: str, **settings: Any) -> Reward:

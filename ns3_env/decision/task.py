@@ -21,6 +21,8 @@ from ns3_env.decision.actions import (
 )
 from ns3_env.decision.observations import (
     FDCC_FIELDS,
+    PORT_FIELDS,
+    TIMES,
     Records,
     agent_flags,
     declared,
@@ -71,6 +73,34 @@ def unknown_to_reward(transport: Transport, reward: Reward) -> str | None:
         f"reads {' and '.join(map(repr, lacking))}, telemetry of switches, which {SHOWN[transport]} has not; "
         f"{', '.join(fit)} does without, or write one of your own (pkg.module:name)"
     )
+
+
+def foreign_to_subject(fields: Sequence[str], *, ports: bool) -> str | None:
+    """Describes fields that a flow's record has and a port's has not, or the reverse; None without any."""
+    lacking = [x for x in declared(fields) if (x in PORT_FIELDS) != ports and not (ports and x in TIMES)]
+    if not lacking:
+        return None
+    where = "'switch.ecn_agents' puts agents at ports" if ports else "agents are at flows"
+    there = f"; a port's are {', '.join((*PORT_FIELDS, *TIMES))}" if ports else ""
+    return f"{' and '.join(map(repr, lacking))}: no field of theirs, as {where}{there}"
+
+
+def _subject_faults(task: Task, *, ports: bool) -> list[str]:
+    """Lists what of the task is not of flows, or of ports."""
+    faults = []
+    if fault := foreign_to_subject(task.fields, ports=ports):
+        faults.append(f"fields: {fault}")
+    if fault := foreign_to_subject(_read_by(task.reward), ports=ports):
+        instead = "; 'acc' rewards ports" if ports else ""
+        faults.append(f"reward: {type(task.reward).__name__} reads {fault}{instead}")
+    if getattr(task.action, "of_ports", False) != ports:
+        name = type(task.action).__name__
+        faults.append(
+            f"action: {name} sets windows of flows, and agents are at ports: take 'ecn_thresholds'"
+            if ports
+            else f"action: {name} sets thresholds of ports, and agents are at flows: give switch.ecn_agents"
+        )
+    return faults
 
 
 def _fits(transport: Transport, name: str) -> bool:
@@ -201,7 +231,7 @@ class Task:
         """Returns the outcomes of the decisions before these rows (k)."""
         rewards, since, final, cut, slowdowns = self._reading.outcomes(records, first, terminated, truncated)
         if rewards is None:
-            rewards = self._rewards(records)
+            rewards = self.rewards(records)
             rewards[first] = 0.0
         return Outcomes(rewards, since, final, cut, slowdowns)
 
@@ -214,12 +244,12 @@ class Task:
             rows.records, rows.first, rows.terminated, rows.truncated, index
         )
         if reward is None:
-            reward = float(self._rewards(rows.records[index : index + 1])[0])
+            reward = float(self.rewards(rows.records[index : index + 1])[0])
             reward = 0.0 if rows.first[index] else reward
         return observation, reward, final, telemetry, infos
 
-    def _rewards(self, records: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Calls a reward in Python. Raises TypeError unless it returns a number for each row."""
+    def rewards(self, records: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Rewards (k,) of records (k, all fields). Raises TypeError unless there is a number for each."""
         rewards = np.array(self.reward(records.view(Records)), dtype=np.float64)
         if rewards.shape != (len(records),):
             name = getattr(self.reward, "__name__", type(self.reward).__name__)
@@ -271,6 +301,8 @@ class Task:
             faults.append(f"fields: {fault}")
         if fault := unknown_to_reward(transport, self.reward):
             faults.append(f"reward: {type(self.reward).__name__} {fault}")
+        if not isinstance(scenario, Mapping) and not faults:
+            faults += _subject_faults(self, ports=scenario.decides_at_ports)
         if isinstance(scenario, Scenario) and settles(self.reward) and scenario.has_endless_agents():
             faults.append(
                 f"reward: {type(self.reward).__name__} pays for completion, and flows are endless: give them "

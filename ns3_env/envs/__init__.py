@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ns3_env.envs.gym_env import FlowEnv, incast_scenario
     from ns3_env.envs.gym_vector_env import FlowVectorEnv
     from ns3_env.envs.pettingzoo_env import FlowParallelEnv
+    from ns3_env.envs.port_env import PortEnv
     from ns3_env.envs.rllib_env import FlowMultiAgentEnv
     from ns3_env.envs.rollouts import Exploration, Rollout, Rollouts
     from ns3_env.envs.sb3_buffers import masked
@@ -27,6 +28,7 @@ __all__ = [
     "FlowStream",
     "FlowVecEnv",
     "FlowVectorEnv",
+    "PortEnv",
     "RdmaIncastEnv",
     "Rollout",
     "Rollouts",
@@ -44,6 +46,7 @@ __getattr__ = lazy(
         "incast_scenario": "ns3_env.envs.gym_env",
         "FlowVectorEnv": "ns3_env.envs.gym_vector_env",
         "FlowParallelEnv": "ns3_env.envs.pettingzoo_env",
+        "PortEnv": "ns3_env.envs.port_env",
         "FlowMultiAgentEnv": "ns3_env.envs.rllib_env",
         "Exploration": "ns3_env.envs.rollouts",
         "Rollout": "ns3_env.envs.rollouts",

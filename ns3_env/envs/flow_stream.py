@@ -448,7 +448,7 @@ class FlowStream(WithTask):
     def too_few_slots(self) -> str | None:
         """Returns the message on ``slots`` if a running scenario has more flows under the agent than
         that."""
-        counts = [x.agent_flow_count for x in self._scenarios.values() if not isinstance(x, Mapping)]
+        counts = [x.agent_count for x in self._scenarios.values() if not isinstance(x, Mapping)]
         if (most := max(counts, default=0)) <= self.slots:
             return None
         return (

@@ -21,7 +21,6 @@ from ns3_env.decision.rewards import DEFAULT_REWARD
 from ns3_env.decision.task import ActionLike, RewardLike, Task, WithTask
 from ns3_env.envs.background_policy import BackgroundPolicy
 from ns3_env.envs.flow_stream import SILENT_EPISODES, episode_seed
-from ns3_env.envs.pickling import arguments
 from ns3_env.envs.rendering import FPS, RENDER_MODES, Film
 from ns3_env.errors import ScenarioError
 from ns3_env.policies.policy import Policy
@@ -33,6 +32,11 @@ from ns3_env.simulator.simulator import around
 Observation = NDArray[np.float32]
 #: Draws the scenario of an episode from its seed.
 Draw = Callable[[int], Scenario]
+
+
+def arguments(variables: Mapping[str, Any]) -> dict[str, Any]:
+    """A constructor's arguments, from its ``locals()`` as it starts, in EzPickle's form."""
+    return {name: value for name, value in variables.items() if name not in ("self", "__class__")}
 
 
 def incast_scenario(flows: int = 4, size_bytes: int = 1_000_000, spread_ns: int = 10_000) -> Scenario:
@@ -142,7 +146,7 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
         return all_controlled(Scenario.of(definition), self._flow)
 
     def _simulator_for(self, scenario: Scenario) -> Simulator:
-        self._capacity = max(64, scenario.agent_flow_count)
+        self._capacity = max(64, scenario.agent_count)
         return Simulator(self._capacity, executable=self._executable)
 
     def _play(self, options: Mapping[str, Any]) -> None:
@@ -156,7 +160,7 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
     def _put(self, definition: ScenarioLike) -> None:
         """Runs this scenario from now on."""
         self.scenario = self._checked(definition)
-        if self.scenario.agent_flow_count > self._capacity:
+        if self.scenario.agent_count > self._capacity:
             self._simulator.close()
             self._simulator = self._simulator_for(self.scenario)
 
@@ -292,7 +296,7 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
         observation, reward, final, telemetry, outcome = self.task.read_row(rows, index)
         record = self._remember(rows, index)
         info = {"telemetry": telemetry, "time_ns": rows.time_ns, **outcome}
-        if len(telemetry) == len(record):
+        if not np.count_nonzero(record != record):
             info["record"] = record
         return observation, reward, final, info
 

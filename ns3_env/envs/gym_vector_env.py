@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ns3_env.config.bounds import MAX_FLOWS
 from ns3_env.decision.action_faults import action_fault, action_rows
-from ns3_env.decision.observations import INDEX
+from ns3_env.decision.observations import field_indices, telemetry_names
 from ns3_env.envs.gym_env import FlowEnv
 from ns3_env.envs.rendering import FPS, RENDER_MODES
 from ns3_env.simulator import DecisionBatch, LockStep
@@ -22,7 +22,10 @@ Batch = tuple[NDArray[np.float32], NDArray[np.float64], NDArray[np.bool_], NDArr
 
 
 #: Keys of Gymnasium's masks of the environments with a value.
-_MASKS = tuple(f"_{name}" for name in INDEX)
+#: Names of telemetry of flows and of ports, and their keys in joined infos.
+_NAMES = {ports: telemetry_names(ports=ports) for ports in (False, True)}
+_POSITIONS = {ports: field_indices(names) for ports, names in _NAMES.items()}
+_MASKS = {ports: tuple(f"_{name}" for name in names) for ports, names in _NAMES.items()}
 
 
 class FlowVectorEnv(SyncVectorEnv):
@@ -187,16 +190,18 @@ class FlowVectorEnv(SyncVectorEnv):
         else:
             for i, info in zip(envs, infos, strict=True):
                 self._add_info(joined, {key: info[key] for key in info if key != "telemetry"}, i)
-        records = np.full((len(INDEX), self.num_envs), np.nan)
-        records[:, envs] = np.array([self.envs[i]._record for i in envs]).T
+        ports = self.envs[0].scenario.decides_at_ports
+        names, masks = _NAMES[ports], _MASKS[ports]
+        records = np.full((len(names), self.num_envs), np.nan)
+        records[:, envs] = np.array([self.envs[i]._record[_POSITIONS[ports]] for i in envs]).T
         present = records == records
         records[~present] = 0.0
-        telemetry: dict[str, Any] = dict(zip(INDEX, records, strict=True))
+        telemetry: dict[str, Any] = dict(zip(names, records, strict=True))
         if mask.all() and present.all():
-            telemetry.update(dict.fromkeys(_MASKS, present[0]))
+            telemetry.update(dict.fromkeys(masks, present[0]))
         else:
-            telemetry.update(zip(_MASKS, present, strict=True))
-            for name, is_there in zip(INDEX, present.any(axis=1).tolist(), strict=True):
+            telemetry.update(zip(masks, present, strict=True))
+            for name, is_there in zip(names, present.any(axis=1).tolist(), strict=True):
                 if not is_there:
                     del telemetry[name], telemetry[f"_{name}"]
         joined["telemetry"], joined["_telemetry"] = telemetry, mask

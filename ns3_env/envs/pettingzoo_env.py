@@ -19,8 +19,7 @@ from ns3_env.decision.outcomes import Outcomes
 from ns3_env.decision.rewards import DEFAULT_REWARD
 from ns3_env.decision.task import ActionLike, RewardLike, Task, WithTask
 from ns3_env.envs.flow_stream import episode_seed
-from ns3_env.envs.gym_env import Draw, first_played
-from ns3_env.envs.pickling import arguments
+from ns3_env.envs.gym_env import Draw, arguments, first_played
 from ns3_env.envs.rendering import FPS, RENDER_MODES, Film
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario, ScenarioLike, Synchronous
@@ -56,9 +55,10 @@ class FlowAgents(WithTask):
         self._draw = draw
         self.scenario, self.task, self.render_mode = scenario, task, render_mode
         self._film = Film(render_mode)
-        self._count = scenario.agent_flow_count  # flows under "agent" in the episode
+        self._count = scenario.agent_count  # agents of the episode
         count = self._count if slots is None else slots
-        self.possible_agents = [f"flow_{slot}" for slot in range(count)]
+        kind = "port" if scenario.decides_at_ports else "flow"
+        self.possible_agents = [f"{kind}_{slot}" for slot in range(count)]
         self.agents: list[Any] = []
         self.observation_spaces = dict.fromkeys(self.possible_agents, task.observation_space)
         self._one_action = task.action_space
@@ -82,12 +82,12 @@ class FlowAgents(WithTask):
         self._simulator.send_reset(posed)
 
     def _fitting(self, scenario: Scenario) -> int:
-        """The number of flows under "agent". Raises ScenarioError if there are more than agents."""
-        count = scenario.agent_flow_count
+        """The number of agents. Raises ScenarioError if there are more than possible agents."""
+        count = scenario.agent_count
         if count > len(self.possible_agents):
             raise ScenarioError(
-                f"{scenario.source or 'scenario'}: {count} flows under 'agent' in the episode of seed "
-                f"{scenario.seed}, {len(self.possible_agents)} possible agents: give slots={count} or more"
+                f"{scenario.source or 'scenario'}: {count} agents in the episode of seed {scenario.seed}, "
+                f"{len(self.possible_agents)} possible agents: give slots={count} or more"
             )
         return count
 

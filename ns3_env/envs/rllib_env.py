@@ -78,7 +78,7 @@ class FlowMultiAgentEnv(FlowAgents, MultiAgentEnv):  # type: ignore[misc]
         settings = {**DEFAULTS, **settings}
         form, draw = first_played(settings["scenario"], settings["flows"])
         scenario = Scenario.of(form)
-        if scenario.agent_flow_count == 0:
+        if scenario.agent_count == 0:
             raise ScenarioError(f"{scenario.source or 'scenario'}: no flow is under 'agent'")
         task = Task.of(*(settings[key] for key in ("task", "fields", "reward", "action")))
         self.set_up(scenario, task, settings["render_mode"], settings["executable"], draw, settings["slots"])

@@ -13,7 +13,7 @@ from gymnasium.spaces import Box
 from gymnasium.utils import EzPickle
 
 from ns3_env.decision.action_faults import action_fault, action_rows
-from ns3_env.envs.pickling import arguments
+from ns3_env.envs.gym_env import arguments
 from ns3_env.errors import SimulatorDied
 from ns3_env.ns3ai.gym_wire import Reason, WireError, message
 from ns3_env.ns3ai.segments import MAKERS, Names

@@ -13,8 +13,9 @@ from ns3_env.programs.executable import list_controllers, references
 from ns3_env.programs.transport import SHOWN, Transport, other
 from ns3_env.scenario.classes import class_conflicts, class_faults, group_faults
 from ns3_env.scenario.controllers import AGENT, POLICY
-from ns3_env.scenario.declared import DECLARED
+from ns3_env.scenario.declared import DECLARED, MARKING
 from ns3_env.scenario.derived import (
+    agent_ports,
     buffer_bytes,
     committed_bytes,
     controller_indices,
@@ -28,6 +29,7 @@ from ns3_env.scenario.derived import (
 )
 from ns3_env.scenario.fields import ScenarioFields
 from ns3_env.scenario.paths import Valiant, link_rate_faults
+from ns3_env.scenario.switch import EcnAgents
 from ns3_env.scenario.topology import Network
 from ns3_env.scenario.topology.directions import direction_faults
 from ns3_env.scenario.topology.network import MAX_PATH_SWITCHES
@@ -92,7 +94,40 @@ def faults_of(scenario: ScenarioFields, network: Network) -> list[str]:
             lambda: draw_flows(scenario, network),
             lambda: controller_indices(scenario, draw_flows(scenario, network)),
         )
+    if not faults and scenario.switch.ecn_agents is not None:
+        faults = [f"switch.ecn_agents{fault}" for fault in ecn_agent_faults(scenario, network)]
     return faults
+
+
+def ecn_agent_faults(scenario: ScenarioFields, network: Network) -> list[str]:
+    """Refuses agents at ports that do not exist, cannot mark, or share the channel with flows."""
+    agents = scenario.switch.ecn_agents
+    assert agents is not None
+    if scenario.classes:
+        return [
+            ": a port has thresholds for each traffic class, and an agent sets one: leave one of the two out"
+        ]
+    if isinstance(agents.ports, list):
+        everywhere = scenario.model_copy(
+            update={"switch": scenario.switch.model_copy(update={"ecn_agents": EcnAgents()})}
+        )
+        possible = agent_ports(everywhere, network)
+        if unknown := [pair for pair in agents.ports if pair not in possible]:
+            a, b = unknown[0]
+            near = sorted({y for x, y in possible if x == a})
+            beside = f"; next to switch {a} are {', '.join(map(str, near))}" if near else ""
+            return [f".ports: no switch {a} has a port to node {b}{beside}"]
+        if not agents.ports:
+            return [".ports: is empty: write all, hosts, or [switch, neighbour] of each"]
+    under = controller_indices(scenario, draw_flows(scenario, network))
+    if any(played_controllers(scenario)[index].name == AGENT for index in set(under)):
+        return [
+            ": flows are under 'agent' as well, and only one of the two decides across the channel: write "
+            "controllers: [dcqcn], or another controller that reacts to marks"
+        ]
+    if MARKING.of(scenario, under) is None:
+        return [": no port marks, as no controller of the flows reacts to it: write controllers: [dcqcn]"]
+    return []
 
 
 def detour_faults(scenario: ScenarioFields, network: Network) -> list[str]:

@@ -26,6 +26,21 @@ _PFC_FRAME_BYTES = 43
 _MAX_HEADER_BYTES = 90
 
 
+def agent_ports(scenario: ScenarioFields, network: Network) -> list[tuple[int, int]]:
+    """Switch and neighbour of each port under ``switch.ecn_agents``, in the order of their slots."""
+    agents = scenario.switch.ecn_agents
+    if agents is None:
+        return []
+    chosen = agents.ports
+    ends = [pair for link in network.links for pair in ((link.a, link.b), (link.b, link.a))]
+    ends = [(a, b) for a, b in ends if network.nodes[a] == "switch"]
+    if chosen == "hosts":
+        ends = [(a, b) for a, b in ends if network.nodes[b] == "host"]
+    elif chosen != "all":
+        ends = [pair for pair in ends if pair in chosen]
+    return sorted(ends, key=lambda pair: pair[0])  # at a switch in the order of links, as its ports
+
+
 def timing(scenario: ScenarioFields) -> Literal["exact", "published"]:
     return scenario.timing or ("published" if scenario.preset == "published" else "exact")
 

@@ -24,7 +24,7 @@ from ns3_env.programs.executable import references
 from ns3_env.programs.transport import other
 from ns3_env.scenario.checks import TRANSPORT_KEYS, faults_of, warnings_of
 from ns3_env.scenario.controllers import AGENT, POLICY, Controller
-from ns3_env.scenario.derived import controller_indices, draw_flows, played_controllers
+from ns3_env.scenario.derived import agent_ports, controller_indices, draw_flows, played_controllers
 from ns3_env.scenario.fields import ScenarioFields
 from ns3_env.scenario.simulator_json import refusal, resolved, simulator_json, simulator_text
 from ns3_env.scenario.tcp_queue import Tcp
@@ -220,6 +220,21 @@ class Scenario(ScenarioFields):
     def agent_flow_count(self) -> int:
         """Flows under "agent": slots that an environment needs."""
         return len(self.agent_flows())
+
+    @property
+    def agent_ports(self) -> list[tuple[int, int]]:
+        """Switch and neighbour of each port under ``switch.ecn_agents``, in the order of their slots."""
+        return agent_ports(self, self.topology.build())
+
+    @property
+    def decides_at_ports(self) -> bool:
+        """True if agents set thresholds of ports, instead of windows and rates of flows."""
+        return self.switch.ecn_agents is not None
+
+    @property
+    def agent_count(self) -> int:
+        """Flows, or ports, under an agent: slots that an environment needs."""
+        return len(self.agent_ports) if self.decides_at_ports else self.agent_flow_count
 
     def has_endless_agents(self) -> bool:
         """Returns whether some flow under "agent" never ends."""

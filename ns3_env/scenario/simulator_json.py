@@ -31,6 +31,7 @@ from ns3_env.scenario.declared import (
     SCHEDULING,
 )
 from ns3_env.scenario.derived import (
+    agent_ports,
     buffer_bytes,
     class_indices,
     controller_indices,
@@ -65,7 +66,7 @@ def rdma_sections(scenario: ScenarioFields, network: Network, controllers: list[
         "payload_bytes": scenario.payload_bytes,
         "priority_group": next(iter(scenario.traffic.priority_groups())),
         "switch": {
-            **scenario.switch.model_dump(),
+            **scenario.switch.model_dump(exclude={"ecn_agents"}),
             "buffer_bytes": buffer_bytes(scenario, network),
             "headroom_frames": headroom_frames(scenario),
             "ecn": marking,
@@ -74,6 +75,9 @@ def rdma_sections(scenario: ScenarioFields, network: Network, controllers: list[
         },
         "retransmission_timeout_ns": scenario.retransmission_timeout_ns,
     }
+    if (agents := scenario.switch.ecn_agents) is not None:
+        ports = sorted(set(agent_ports(scenario, network)))
+        content["switch"]["ecn_agents"] = {"interval_ns": agents.interval_ns, "ports": ports}
     if isinstance(scenario.recovery, SelectiveRepeat):
         content["selective_repeat"] = scenario.recovery.model_dump(exclude={"kind"})
     if scenario.nic != Nic():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Settings of switches: buffer, PFC, marking, feedback of congestion points, and their count of flows."""
+"""Settings of switches: buffer, PFC, marking, congestion points, and their count of flows."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ from pydantic import Discriminator, Field, Tag, model_validator
 
 from ns3_env.config.bounds import (
     MAX_ALPHA_SHIFT,
+    MAX_LINKS,
     MAX_WEIGHT,
+    WHY_HOSTS,
     BitsPerSecond,
     BufferBytes,
     HeadroomFrames,
     Nanoseconds,
     RealBufferBytes,
     ReserveBytes,
+    few,
 )
 from ns3_env.config.model import Strict, auto_none_or_given
 
@@ -83,6 +86,15 @@ EcnSetting = Annotated[
 ]
 
 
+class EcnAgents(Strict):
+    """Ports whose marking thresholds an agent sets, at each interval's end (docs/thresholds.md)."""
+
+    interval_ns: Nanoseconds = Field(default=50_000, gt=0, description="from decision to decision")
+    ports: Literal["all", "hosts"] | Annotated[list[tuple[int, int]], few(MAX_LINKS, WHY_HOSTS)] = Field(
+        default="all", description="all, hosts: those next to hosts, or a list of [switch, neighbour]"
+    )
+
+
 class Switch(Strict):
     """Properties of all switches (docs/sources/published-simulator.md, "Switch")."""
 
@@ -112,6 +124,9 @@ class Switch(Strict):
         default="auto",
         description="auto: as the flows' controllers are published, kmax at most half of the buffer; "
         "none: no marks",
+    )
+    ecn_agents: EcnAgents | None = Field(
+        default=None, description="none: the thresholds of ecn stay; else an agent starts from them"
     )
     congestion_points: CongestionPointsSetting = Field(
         default="auto",

@@ -71,9 +71,13 @@ class Script:
         return os.fspath(self.program)
 
     @property
-    def agent_flow_count(self) -> int:
+    def agent_count(self) -> int:
         """Slots, as the flows are unknown before it runs."""
         return self.slots
+
+    agent_flow_count = agent_count
+    #: Agents are at flows.
+    decides_at_ports = False
 
     @classmethod
     def from_mapping(cls, data: Mapping[str, Any], source: str, settings: Mapping[str, Any]) -> Script:

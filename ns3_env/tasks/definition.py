@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ns3_env.decision.actions import FairShareWindow, Map
+from ns3_env.decision.actions import EcnThresholds, FairShareWindow, Map
 from ns3_env.decision.observations import RDMA_FIELDS
 from ns3_env.decision.task import Task
 from ns3_env.errors import ScenarioError
@@ -19,7 +19,7 @@ from ns3_env.scenario import AGENT, Clock, PerFlowRtt, Scenario
 
 #: Seeds of test scenarios start here. Episodes have seeds below 2^31, so that none is ever trained on.
 FIRST_TEST_SEED = 2**40
-#: Test scenarios of a task.
+#: Test scenarios of a task, unless it has more.
 TESTS = 10
 
 #: Maximum number of draws of a seed: the first valid scenario with room counts.
@@ -47,23 +47,37 @@ class TaskSpec:
             "job_time" (of training jobs, from first start to last end, mean over jobs; a cut one lasts until
             the time limit; flows of no job do not count).
         decisions: number of decisions of a training on only this task.
+        tests: number of test scenarios.
     """
 
     name: str
     draw: Draw
     slots: int = 64
     fields: tuple[str, ...] = RDMA_FIELDS
-    action: Map = field(default_factory=FairShareWindow)
+    action: Map | EcnThresholds = field(default_factory=FairShareWindow)
     reward: str = "sharing_gain"
     clock: Clock = field(default_factory=lambda: PerFlowRtt(rtt_fraction=1.0))
     attributes: Mapping[str, bool | float] = field(default_factory=dict)
     measure: Literal["slowdown", "max_min", "job_time"] = "slowdown"
     decisions: int = 200_000
+    tests: int = TESTS
 
     @property
     def id(self) -> str:
         """Id under which Gymnasium registers it."""
         return id_of(self.name)
+
+    @property
+    def decides_at_ports(self) -> bool:
+        """True if its agents are at ports of switches; its scenarios then name the flows' controllers."""
+        return isinstance(self.action, EcnThresholds)
+
+    @property
+    def flow_action(self) -> Map:
+        """The action map of a flow. Raises ValueError if the agents are at ports."""
+        if isinstance(self.action, EcnThresholds):
+            raise ValueError(f"{self.id}: its agents set thresholds of ports, and flows are needed here")
+        return self.action
 
     @property
     def summary(self) -> str:
@@ -99,8 +113,8 @@ class TaskSpec:
 
     def test(self, number: int) -> Scenario:
         """The fixed test scenario of this number. Raises ValueError if there is none."""
-        if not 0 <= number < TESTS:
-            raise ValueError(f"{self.name}: test scenarios are 0 to {TESTS - 1}, not {number}")
+        if not 0 <= number < self.tests:
+            raise ValueError(f"{self.name}: test scenarios are 0 to {self.tests - 1}, not {number}")
         return self._draw_scenario(FIRST_TEST_SEED + number)
 
     def _draw_scenario(self, seed: int) -> Scenario:
@@ -110,13 +124,14 @@ class TaskSpec:
         for _ in range(_MOST_DRAWS):
             keys = self.draw(random)
             common = {"clock": self.clock.model_dump(), "seed": seed}
-            content = {"controllers": [agent, *keys.pop("others", [])], **common, **keys}
+            flows = {} if self.decides_at_ports else {"controllers": [agent, *keys.pop("others", [])]}
+            content = {**flows, **common, **keys}
             try:
                 scenario = Scenario.from_mapping(content, self.id)
             except ScenarioError as error:  # such as buffers that many fast, long links leave nothing of
                 refused = error
                 continue
-            if scenario.agent_flow_count <= self.slots:
+            if scenario.agent_count <= self.slots:
                 return scenario
         raise refused or ScenarioError(
             f"{self.id}: seed {seed}: all scenarios have more than {self.slots} flows"

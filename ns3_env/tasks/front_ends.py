@@ -6,11 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from gymnasium.utils import EzPickle
 
 from ns3_env.envs.flow_stream import FlowStream, episode_seed
 from ns3_env.envs.gym_env import Draw, FlowEnv
 from ns3_env.envs.gym_vector_env import FlowVectorEnv
+from ns3_env.envs.port_env import PortEnv
 from ns3_env.envs.rollouts import Rollouts
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario, Synchronous
@@ -42,6 +44,44 @@ class TaskEnv(FlowEnv):
         EzPickle.__init__(self, task, **arguments)
 
 
+class PortTaskEnv(PortEnv):
+    """A Gymnasium environment of a task with agents at ports: one port, another in each episode.
+
+    Args:
+        task: name of the task, or its id.
+        arguments: arguments of :class:`ns3_env.envs.port_env.PortEnv`, instead of the task's.
+    """
+
+    def __init__(self, task: str, **arguments: Any) -> None:
+        spec = find(task)
+        if "scenario" in arguments or "flows" in arguments:
+            raise ScenarioError(f"{spec.id}: draws its own scenarios; PortEnv has 'scenario' and 'flows'")
+        super().__init__(_one_port(spec), **{"task": spec.problem(), **arguments})
+        EzPickle.__init__(self, task, **arguments)
+
+
+def _one_port(spec: TaskSpec) -> Draw:
+    """Training scenarios with an agent at one port, drawn by their seed."""
+
+    def draw(seed: int) -> Scenario:
+        scenario = spec.training(seed)
+        ports, agents = scenario.agent_ports, scenario.switch.ecn_agents
+        assert agents is not None
+        port = ports[int(np.random.default_rng(seed).integers(len(ports)))]
+        switch = scenario.switch.model_copy(
+            update={"ecn_agents": agents.model_copy(update={"ports": [port]})}
+        )
+        return scenario.model_copy(update={"switch": switch})
+
+    return draw
+
+
+class PortTaskVectorEnv(FlowVectorEnv):
+    """``num_envs`` :class:`PortTaskEnv` whose simulators compute side by side."""
+
+    env_class = PortTaskEnv
+
+
 class TaskVectorEnv(FlowVectorEnv):
     """``num_envs`` :class:`TaskEnv` whose simulators compute side by side."""
 
@@ -58,8 +98,8 @@ def _stepped(spec: TaskSpec) -> Draw:
     return lambda seed: spec.training(seed).model_copy(update={"clock": Synchronous()})
 
 
-def _gymnasium(spec: TaskSpec, **arguments: Any) -> TaskEnv:
-    return TaskEnv(spec.name, **arguments)
+def _gymnasium(spec: TaskSpec, **arguments: Any) -> FlowEnv:
+    return (PortTaskEnv if spec.decides_at_ports else TaskEnv)(spec.name, **arguments)
 
 
 def _stream(spec: TaskSpec, seed: int = 1, **arguments: Any) -> FlowStream:
@@ -89,6 +129,10 @@ def _rllib(spec: TaskSpec, **arguments: Any) -> Any:
 
 
 def _rollouts(spec: TaskSpec, seed: int = 1, **arguments: Any) -> Rollouts:
+    if spec.decides_at_ports:
+        raise ValueError(
+            f"{spec.id}: rollouts decide inside simulators, and agents at ports do not: 'stream'"
+        )
     return Rollouts(_by_episode(spec, seed), **{"task": spec.problem(), "seed": seed, **arguments})
 
 

@@ -5,10 +5,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from ns3_env.decision.actions import ExponentialWindow, LogarithmicWindow, MultiplicativeRate
+from ns3_env.decision.actions import (
+    EcnThresholds,
+    ExponentialWindow,
+    LogarithmicWindow,
+    MultiplicativeRate,
+)
 from ns3_env.envs.bottleneck_envs import TCP_FIELDS
+from ns3_env.envs.port_env import ACC_FIELDS
 from ns3_env.scenario import PerFlowRtt, PerNotification
-from ns3_env.tasks import clusters
+from ns3_env.tasks import clusters, thresholds
 from ns3_env.tasks.draws import Keys, Random, log_uniform
 from ns3_env.tasks.registry import TASKS, declare, task
 
@@ -339,3 +345,12 @@ def variable(random: Random) -> Keys:
 _OF_JOBS: Keys = {"measure": "job_time", "reward": "job_progress", "slots": 1024}
 declare("Training", **_OF_JOBS)(clusters.training)
 declare("SharedCluster", **_OF_JOBS)(clusters.shared_cluster)
+declare(
+    "Thresholds",
+    action=EcnThresholds(),
+    fields=ACC_FIELDS,
+    reward="acc",
+    slots=20,
+    decisions=1_500_000,
+    tests=40,
+)(thresholds.thresholds)

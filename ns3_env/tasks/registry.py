@@ -11,6 +11,8 @@ from ns3_env.tasks.definition import Draw, TaskSpec
 
 #: The tasks, by name.
 TASKS: dict[str, TaskSpec] = {}
+#: Those whose agents are at ports: `eval thresholds` scores them, as the leaderboard's entries control flows.
+PORT_TASKS: dict[str, TaskSpec] = {}
 
 
 def declare(name: str, **settings: Any) -> Callable[[Draw], Draw]:
@@ -20,7 +22,8 @@ def declare(name: str, **settings: Any) -> Callable[[Draw], Draw]:
     """
 
     def put(draw: Draw) -> Draw:
-        TASKS[name] = TaskSpec(name, draw, **settings)
+        spec = TaskSpec(name, draw, **settings)
+        (PORT_TASKS if spec.decides_at_ports else TASKS)[name] = spec
         register_task(name)
         return draw
 
@@ -32,7 +35,7 @@ def task(name: str) -> TaskSpec:
 
     Raises ValueError, naming the known ones.
     """
-    for spec in TASKS.values():
+    for spec in (*TASKS.values(), *PORT_TASKS.values()):
         if name in (spec.name, spec.id, spec.id.partition("/")[2]):
             return spec
-    raise ValueError(f"there is no task {name!r}; there are {', '.join(TASKS)}")
+    raise ValueError(f"there is no task {name!r}; there are {', '.join((*TASKS, *PORT_TASKS))}")

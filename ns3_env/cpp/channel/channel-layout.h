@@ -65,13 +65,20 @@ enum RowFlag : uint32_t
     ROW_TRUNCATED = 4,  ///< the episode was cut: no action
 };
 
-/// A row of a decision: one flow that is due.
+/// What a row is of.
+enum class RowKind : uint32_t
+{
+    Flow = 0,
+    Port = 1, ///< of a switch; its action is thresholds
+};
+
+/// A row of a decision: one flow, or port, that is due.
 struct DecisionRow
 {
-    uint32_t flow{0};  ///< index in the scenario's flow list
+    uint32_t flow{0};  ///< index in the scenario's flow list, or of ports
     int32_t slot{-1};  ///< the flow's slot of that list
     uint32_t flags{0}; ///< RowFlag
-    uint32_t reserved{0};
+    RowKind kind{RowKind::Flow};
     ObservationRecord record{};
 
     bool NeedsAction() const { return (flags & (ROW_TERMINATED | ROW_TRUNCATED)) == 0; }
@@ -162,7 +169,7 @@ static_assert(std::atomic<uint64_t>::is_always_lock_free);
 /// @name Of the region
 /// @{
 inline constexpr uint64_t CHANNEL_MAGIC = 0x6e73335f72646d61; // "ns3_rdma"
-inline constexpr uint32_t CHANNEL_VERSION = 3;
+inline constexpr uint32_t CHANNEL_VERSION = 4;
 
 constexpr size_t
 RoundUp(size_t bytes, size_t unit)

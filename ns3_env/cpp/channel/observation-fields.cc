@@ -174,6 +174,21 @@ constexpr std::array<FieldSpec, FIELD_COUNT> FIELDS{{
      "ShorterBacklog"},
     // What the flow's user wishes (MOCC, Ma et al. 2022): 0 short completion times, 1 equal shares.
     {Field::FairnessWeight, "fairness_weight", "1", "", 0.0, 1.0, FieldSource::Own},
+    // A port's counters in the interval before its decision, and the thresholds in force then.
+    {Field::PortQueueBytes, "port_queue_bytes", "B", "", 0.0, TERA, FieldSource::Port},
+    {Field::PortMeanQueueBytes, "port_mean_queue_bytes", "B", "", 0.0, TERA, FieldSource::Port},
+    {Field::PortUtilisation,
+     "port_utilisation",
+     "1",
+     "rate of the port's link",
+     0.0,
+     2.0,
+     FieldSource::Port},
+    {Field::PortMarked, "port_marked", "1", "rate of the port's link", 0.0, 2.0, FieldSource::Port},
+    {Field::PortRateBps, "port_rate_bps", "bit/s", "", 0.0, 1e15, FieldSource::Port},
+    {Field::PortKminBytes, "port_kmin_bytes", "B", "", 0.0, TERA, FieldSource::Port},
+    {Field::PortKmaxBytes, "port_kmax_bytes", "B", "", 0.0, TERA, FieldSource::Port},
+    {Field::PortPmax, "port_pmax", "1", "", 0.0, 1.0, FieldSource::Port},
 }};
 
 /// Reports whether each row is at the index of its field in a record.

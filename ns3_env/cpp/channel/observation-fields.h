@@ -3,6 +3,9 @@
 #ifndef NS3_ENV_CHANNEL_OBSERVATION_FIELDS_H
 #define NS3_ENV_CHANNEL_OBSERVATION_FIELDS_H
 
+#include "ns3_env/cpp/contract/switch-config.h"
+
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -64,6 +67,15 @@ enum class Field : uint8_t
     FairShare,
     ShorterBacklog,
     FairnessWeight,
+    // A port of a switch since its last decision (Yan et al. 2021); 0 in a flow's record.
+    PortQueueBytes,
+    PortMeanQueueBytes,
+    PortUtilisation,
+    PortMarked,
+    PortRateBps,
+    PortKminBytes,
+    PortKmaxBytes,
+    PortPmax,
     Count,
 };
 
@@ -79,6 +91,7 @@ enum class FieldSource : uint8_t
     Shorter,    ///< remaining bytes of the flow, and of shorter flows at one hop
     HopRecords, ///< a record of every hop
     Frames,     ///< nothing: a feedback frame of a switch
+    Port,       ///< nothing: only a port's own agent observes it
 };
 
 /// Reports whether the sender knows the field without reports from switches.
@@ -125,7 +138,7 @@ struct ObservationRecord
     void ClearTelemetry();
 };
 
-/// Action for one flow at one decision.
+/// Action for one flow at one decision; for a port the numbers are its thresholds (AsThresholds).
 struct ActionRow
 {
     double windowBytes{0};
@@ -135,6 +148,15 @@ struct ActionRow
     /// Window and rate may be infinite: none, and the link's. No number may be a NaN.
     bool IsValid() const { return windowBytes >= 0 && rateBps >= 0 && std::isfinite(echo); }
 };
+
+/// A port's action: Kmin and Kmax (B), and Pmax. A Kmax below Kmin counts as Kmin, Pmax is cut to [0, 1].
+inline MarkingThresholds
+AsThresholds(const ActionRow& action)
+{
+    return {action.windowBytes,
+            std::max(action.windowBytes, action.rateBps),
+            std::clamp(action.echo, 0.0, 1.0)};
+}
 
 } // namespace ns3::env
 

@@ -69,6 +69,14 @@ struct EcnConfig
     double mostKmaxBytes{std::numeric_limits<double>::infinity()};
 };
 
+/// ECN thresholds of one port, in bytes of its own queue.
+struct MarkingThresholds
+{
+    double kminBytes;
+    double kmaxBytes;
+    double pmax;
+};
+
 } // namespace ns3::env
 
 #endif // NS3_ENV_CONTRACT_SWITCH_CONFIG_H

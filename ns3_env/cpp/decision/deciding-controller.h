@@ -4,6 +4,7 @@
 #define NS3_ENV_DECISION_DECIDING_CONTROLLER_H
 
 #include "agent-observation.h"
+#include "subject.h"
 
 #include "ns3/traced-value.h"
 #include "ns3_env/cpp/contract/clock-spec.h"
@@ -28,7 +29,7 @@ class SharingGains;
  * or at each feedback frame of a switch; otherwise the owner of the clock calls Decide(). If the clock requires it, it
  * also decides before its first packet, by its size and path only. A flow of at most DecidesFromBdps() never decides.
  */
-class DecidingController : public CongestionControl
+class DecidingController : public CongestionControl, public Subject
 {
   public:
     static TypeId GetTypeId();
@@ -63,12 +64,10 @@ class DecidingController : public CongestionControl
 
     /// @name For the broker
     /// @{
-    /// \param end a RowFlag, if it is the flow's last row
-    DecisionRow MakeRow(Picos now, uint32_t end = 0);
-    void Apply(const ActionRow& action);
-    uint32_t FlowId() const { return m_flow->Id(); }
-    /// The node that the flow is sent from.
-    uint32_t Host() const { return m_host; }
+    DecisionRow MakeRow(Picos now, uint32_t end) override;
+    void Apply(const ActionRow& action) override;
+    uint32_t Number() const override { return m_flow->Id(); }
+    uint32_t Host() const override { return m_host; }
     /// @}
 
   protected:

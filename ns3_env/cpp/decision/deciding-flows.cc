@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The flows of an episode under policies, one group with its clock for each policy.
+// The flows and ports of an episode under policies, one group of flows with its clock for each policy.
 #include "deciding-flows.h"
 
 #include "policy-decider.h"
@@ -34,13 +34,14 @@ IsOn(const CongestionControl& control, const std::string& flag)
 
 /// Refuses a policy that observes fields without a source on this network.
 void
-RefuseUnknown(const std::vector<Field>& fields, const std::string& file)
+RefuseUnknown(const std::vector<Field>& fields, const std::string& file, bool inBandTelemetry)
 {
     std::string unknown;
     for (const Field field : fields)
     {
         const FieldSpec& spec = ObservationFields()[static_cast<size_t>(field)];
-        if (!KnownWithoutSwitches(spec.source))
+        if (spec.source == FieldSource::Port ||
+            (!inBandTelemetry && !KnownWithoutSwitches(spec.source)))
         {
             unknown.append(unknown.empty() ? "" : ", ").append(spec.name);
         }
@@ -50,7 +51,8 @@ RefuseUnknown(const std::vector<Field>& fields, const std::string& file)
         throw ScenarioError(
             "attributes.File",
             "policy '" + Shown(file) +
-                "' observes fields that switches do not report on this network: " + unknown);
+                "' observes fields that switches do not report to flows of this network: " +
+                unknown);
     }
 }
 
@@ -118,10 +120,7 @@ DecidingFlows::AddPolicy(const ControllerSpec& spec)
         return;
     }
     Policy& policy = Within("attributes.File", [&]() -> Policy& { return PolicyCache::Get(file); });
-    if (!m_inBandTelemetry)
-    {
-        RefuseUnknown(policy.Fields(), file);
-    }
+    RefuseUnknown(policy.Fields(), file, m_inBandTelemetry);
     AddGroup(file,
              std::make_unique<PolicyDecider>(policy, m_seed, m_log ? &*m_log : nullptr),
              policy.Clock());
@@ -211,6 +210,30 @@ DecidingFlows::Begin(Episode& episode)
     {
         StartClock(&group, &episode);
     }
+    if (const auto& agents = episode.GetScenario().portAgents)
+    {
+        AddPorts(episode, agents->interval);
+    }
+}
+
+void
+DecidingFlows::AddPorts(const Episode& episode, Picos interval)
+{
+    if (!m_channel)
+    {
+        throw ScenarioError("switch.ecn_agents",
+                            "needs a policy across the channel that sets thresholds; leave it out "
+                            "for the constant ones of 'switch.ecn'");
+    }
+    if (m_log)
+    {
+        throw ScenarioError("record.transitions",
+                            "records flows under policies, and ports share the channel: leave out "
+                            "either it or 'switch.ecn_agents'");
+    }
+    m_portDecider.emplace(*m_channel);
+    m_ports.emplace(*m_portDecider, episode.PortsUnderAgents(), interval);
+    m_ports->Begin();
 }
 
 void
@@ -253,6 +276,10 @@ void
 DecidingFlows::CutAll(const Episode& episode, Picos now)
 {
     m_jobCosts.OnCut();
+    if (m_ports)
+    {
+        m_ports->CutAll(now);
+    }
     for (const Flow* flow : episode.LiveFlows())
     {
         if (const auto member = m_members.find(flow->Id()); member != m_members.end())
@@ -272,6 +299,10 @@ DecidingFlows::Flush()
     for (auto& [place, group] : m_hostGroups)
     {
         group.broker.Flush();
+    }
+    if (m_ports)
+    {
+        m_ports->Flush();
     }
     if (m_log)
     {

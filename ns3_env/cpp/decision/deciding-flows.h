@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The flows of an episode under policies, one group with its clock for each policy.
+// The flows and ports of an episode under policies, one group of flows with its clock for each policy.
 #ifndef NS3_ENV_DECISION_DECIDING_FLOWS_H
 #define NS3_ENV_DECISION_DECIDING_FLOWS_H
 
+#include "deciding-ports.h"
 #include "decision-broker.h"
 #include "episode-channel.h"
 #include "job-costs.h"
@@ -22,7 +23,7 @@
 namespace ns3::env
 {
 
-/// The flows under policies, across the channel or in the simulator.
+/// The flows under policies, across the channel or in the simulator, and the ports under the one across the channel.
 class DecidingFlows
 {
   public:
@@ -38,7 +39,7 @@ class DecidingFlows
 
     /// Registers a flow before it starts; a flow without a policy makes no decisions.
     void Adopt(Flow& flow, const FlowEntry& entry);
-    /// Starts the clocks that make all flows of a policy decide at once, and watches ends of flows.
+    /// Starts the clocks that make all flows of a policy, and ports, decide at once, and watches ends of flows.
     void Begin(Episode& episode);
     /// The episode ends here for every live flow.
     void CutAll(const Episode& episode, Picos now);
@@ -68,6 +69,7 @@ class DecidingFlows
     };
 
     void AddPolicy(const ControllerSpec& spec);
+    void AddPorts(const Episode& episode, Picos interval);
     void OnFinished(const Flow& flow);
     /// The flows of one host under the policy of `file`, in a divided network; those across the channel stay together.
     Group& GroupAt(const std::string& file, const ClockSpec& clock, uint32_t host);
@@ -80,6 +82,8 @@ class DecidingFlows
     bool m_feedback;        ///< switches send feedback frames
     bool m_inBandTelemetry; ///< switches report to flows
     std::optional<EpisodeChannel> m_channel;
+    std::optional<ChannelDecider> m_portDecider;
+    std::optional<DecidingPorts> m_ports;
     std::optional<TransitionLog> m_log;
     bool m_gains{false}; ///< some flow reports gains over processor sharing
     SharingGains m_sharingGains;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Collects the flows that are due for a decision and has them answered in one batch.
+// Collects the flows or ports that are due for a decision and has them answered in one batch.
 #include "decision-broker.h"
-
-#include "deciding-controller.h"
 
 #include "ns3/simulator.h"
 #include "ns3_env/cpp/events/event-loop.h"
@@ -37,20 +35,20 @@ DecisionBroker::ScheduleFlush()
 }
 
 void
-DecisionBroker::RequestDecision(DecidingController& agent, Picos now)
+DecisionBroker::RequestDecision(Subject& agent, Picos now)
 {
     if (WaitsForWindow())
     {
         EventLoop::Report(now,
-                          agent.FlowId(),
-                          [this, &agent, row = agent.MakeRow(now)] { Collect(agent, row); });
+                          agent.Number(),
+                          [this, &agent, row = agent.MakeRow(now, 0)] { Collect(agent, row); });
         return;
     }
-    Collect(agent, agent.MakeRow(now));
+    Collect(agent, agent.MakeRow(now, 0));
 }
 
 void
-DecisionBroker::Collect(DecidingController& agent, const DecisionRow& row)
+DecisionBroker::Collect(Subject& agent, const DecisionRow& row)
 {
     m_rows.push_back(row);
     m_agents.push_back(&agent);
@@ -65,12 +63,12 @@ DecisionBroker::Collect(DecidingController& agent, const DecisionRow& row)
 }
 
 void
-DecisionBroker::ReportEnd(DecidingController& agent, uint32_t flag, Picos now)
+DecisionBroker::ReportEnd(Subject& agent, uint32_t flag, Picos now)
 {
     if (WaitsForWindow())
     {
         EventLoop::Report(now,
-                          agent.FlowId(),
+                          agent.Number(),
                           [this, &agent, row = agent.MakeRow(now, flag)]
                           { CollectEnd(agent, row); });
         return;
@@ -79,7 +77,7 @@ DecisionBroker::ReportEnd(DecidingController& agent, uint32_t flag, Picos now)
 }
 
 void
-DecisionBroker::CollectEnd(DecidingController& agent, DecisionRow row)
+DecisionBroker::CollectEnd(Subject& agent, DecisionRow row)
 {
     // The end of a flow replaces its decision that waits for a batch.
     const auto waiting = std::find(m_agents.begin(), m_agents.end(), &agent);
@@ -130,7 +128,7 @@ DecisionBroker::Exchange()
     }
     const bool elsewhere = WaitsForWindow();
     auto action = m_actions.begin();
-    for (DecidingController* agent : m_batchAgents)
+    for (Subject* agent : m_batchAgents)
     {
         if (agent == nullptr)
         {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Collects the flows that are due for a decision and has them answered in one batch.
+// Collects the flows or ports that are due for a decision and has them answered in one batch.
 #ifndef NS3_ENV_DECISION_DECISION_BROKER_H
 #define NS3_ENV_DECISION_DECISION_BROKER_H
+
+#include "subject.h"
 
 #include "ns3_env/cpp/channel/channel-layout.h"
 #include "ns3_env/cpp/contract/units.h"
@@ -33,7 +35,7 @@ class Decider
 };
 
 /**
- * Connects the controllers of one policy with its decider. A flow that is due is paused until its action arrives; all
+ * Connects the subjects of one policy with its decider. A flow that is due is paused until its action arrives; all
  * flows due at one instant (or within the quantum) make one batch. In a network in parts, where one broker serves
  * several hosts, all that are due in a window make one at its end, in the order of their times and numbers.
  */
@@ -45,16 +47,16 @@ class DecisionBroker
     /// \param waits for the end of a window, if there are windows: its flows are of several hosts
     DecisionBroker(Decider& decider, std::optional<Picos> quantum, bool waits);
 
-    /// The flow needs a decision; it may not send until it has one.
-    void RequestDecision(DecidingController& agent, Picos now);
-    /// Reports the flow's end: its last row is part of the next batch.
-    void ReportEnd(DecidingController& agent, uint32_t flag, Picos now);
+    /// The subject needs a decision; a flow may not send until it has one.
+    void RequestDecision(Subject& agent, Picos now);
+    /// Reports the subject's end: its last row is part of the next batch.
+    void ReportEnd(Subject& agent, uint32_t flag, Picos now);
     /// Submits the collected decisions now.
     void Flush();
 
   private:
-    void Collect(DecidingController& agent, const DecisionRow& row);
-    void CollectEnd(DecidingController& agent, DecisionRow row);
+    void Collect(Subject& agent, const DecisionRow& row);
+    void CollectEnd(Subject& agent, DecisionRow row);
     bool WaitsForWindow() const;
     void ScheduleFlush();
     void Exchange();
@@ -64,12 +66,12 @@ class DecisionBroker
     bool m_waits;
     bool m_scheduled{false};
     bool m_givenUp{false};
-    // Of the batch that is collected: rows, and their controllers (null for a row that needs no action).
+    // Of the batch that is collected: rows, and their subjects (null for a row that needs no action).
     std::vector<DecisionRow> m_rows;
-    std::vector<DecidingController*> m_agents;
+    std::vector<Subject*> m_agents;
     // Buffers of the present batch, reused to avoid allocations.
     std::vector<DecisionRow> m_batchRows;
-    std::vector<DecidingController*> m_batchAgents;
+    std::vector<Subject*> m_batchAgents;
     std::vector<ActionRow> m_actions;
 };
 

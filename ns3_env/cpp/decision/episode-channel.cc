@@ -10,10 +10,16 @@ namespace ns3::env
 namespace
 {
 
-/// The action that leaves the row's flow as it is.
+/// The action that leaves the row's flow or port as it is.
 ActionRow
 Kept(const DecisionRow& row)
 {
+    if (row.kind == RowKind::Port)
+    {
+        return {row.record[Field::PortKminBytes],
+                row.record[Field::PortKmaxBytes],
+                row.record[Field::PortPmax]};
+    }
     return {row.record[Field::WindowBytes], row.record[Field::RateBps], 0.0};
 }
 

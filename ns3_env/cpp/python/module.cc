@@ -269,6 +269,15 @@ PYBIND11_MODULE(_native, module)
         }
     }
     module.attr("REQUESTS") = requests;
+    py::list ofPorts;
+    for (const FieldSpec& field : ObservationFields())
+    {
+        if (field.source == FieldSource::Port)
+        {
+            ofPorts.append(field.name);
+        }
+    }
+    module.attr("PORT_FIELDS") = py::tuple(ofPorts);
     module.def(
         "known_without_switches",
         [](size_t field)

@@ -13,7 +13,9 @@
 #include <ranges>
 #include <span>
 #include <stdexcept>
+#include <utility>
 #include <variant>
+#include <vector>
 
 namespace py = pybind11;
 using namespace ns3::env;
@@ -62,32 +64,41 @@ Rows(const Column<double>& records)
     return records.shape(0);
 }
 
-/// Field names and values of a record, without those that are NaN.
+/// The fields of a flow's records, or of a port's, by name, and a dict with all of their names.
+struct NamedFields
+{
+    explicit NamedFields(bool port)
+        : whole(PyDict_New()) // a copy has the room already
+    {
+        for (const FieldSpec& spec : ObservationFields())
+        {
+            const bool ofBoth = spec.field == Field::TimeNs || spec.field == Field::IntervalNs;
+            if ((spec.source == FieldSource::Port) == port || ofBoth)
+            {
+                names.emplace_back(static_cast<size_t>(spec.field),
+                                   PyUnicode_InternFromString(spec.name));
+                PyDict_SetItem(whole, names.back().second, Py_None);
+            }
+        }
+    }
+
+    std::vector<std::pair<size_t, PyObject*>> names; ///< by index in a record
+    PyObject* whole;
+};
+
+/// Field names and values of a record, without those that are NaN, or of other subjects than its own.
 py::dict
 NamedRecord(const double* record)
 {
-    static const auto* const names = []
+    // As long as the interpreter.
+    static const auto* const ofFlows = new NamedFields(false);
+    static const auto* const ofPorts = new NamedFields(true);
+    const bool port = record[static_cast<size_t>(Field::PortRateBps)] > 0;
+    const NamedFields& fields = port ? *ofPorts : *ofFlows;
+    auto dict = py::reinterpret_steal<py::dict>(PyDict_Copy(fields.whole));
+    for (const auto& [index, name] : fields.names)
     {
-        auto* all = new std::vector<PyObject*>; // as long as the interpreter
-        for (const FieldSpec& field : ObservationFields())
-        {
-            all->push_back(PyUnicode_InternFromString(field.name));
-        }
-        return all;
-    }();
-    static PyObject* const whole = []
-    {
-        PyObject* dict = PyDict_New(); // a copy has the room already
-        for (PyObject* name : *names)
-        {
-            PyDict_SetItem(dict, name, Py_None);
-        }
-        return dict;
-    }();
-    auto dict = py::reinterpret_steal<py::dict>(PyDict_Copy(whole));
-    for (PyObject* name : *names)
-    {
-        if (const double number = *record++; std::isnan(number))
+        if (const double number = record[index]; std::isnan(number))
         {
             PyDict_DelItem(dict.ptr(), name);
         }

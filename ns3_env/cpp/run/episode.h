@@ -10,6 +10,7 @@
 
 #include "ns3/traced-callback.h"
 #include "ns3_env/cpp/engine/flow.h"
+#include "ns3_env/cpp/engine/marking-port.h"
 
 #include <functional>
 #include <list>
@@ -137,6 +138,8 @@ class Episode
     virtual std::vector<LossRecord> LossRecords() const = 0;
     virtual StreamCounts CountsOf(size_t stream) const = 0;
     virtual RunTotals Totals() const = 0;
+    /// The ports under Scenario::portAgents, by node and port.
+    virtual std::vector<MarkingPort*> PortsUnderAgents() const { return {}; }
     /// A warning for the reader of the results; "" without one.
     virtual std::string Warning() const { return {}; }
     /// Deadlock of pauses at the end of the run.

@@ -73,6 +73,13 @@ struct FlowEntry
     int32_t group{-1};                   ///< index into Scenario::groups, -1 without
 };
 
+/// Ports whose thresholds a policy across the channel sets.
+struct PortAgents
+{
+    Picos interval;                                   ///< of decisions
+    std::vector<std::pair<uint32_t, uint32_t>> links; ///< from the port's switch to its neighbour
+};
+
 /// Background traffic without control.
 struct StreamEntry
 {
@@ -100,6 +107,7 @@ struct Scenario
     Scheduling scheduling{Scheduling::Fifo};
     uint32_t priorityGroup{3}; ///< of all packets; switches do not manage group 0
     EcnConfig ecn;
+    std::optional<PortAgents> portAgents;
     CongestionPointConfig congestionPoints;
     std::optional<Picos> flowTimeout; ///< count flows by timeout; exactly if absent
     double lossProbability{0};        ///< of each packet on each link

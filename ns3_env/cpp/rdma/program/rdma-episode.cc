@@ -102,6 +102,10 @@ SharedByParts(const Scenario& scenario)
     {
         return "the published preset";
     }
+    if (scenario.portAgents)
+    {
+        return "the policy that sets thresholds of ports";
+    }
     if (scenario.scheduling != Scheduling::Fifo)
     {
         return "switches that know what is left of each flow";
@@ -184,6 +188,37 @@ RdmaEpisode::RdmaEpisode(Scenario scenario, FlowHook onCreate)
     {
         m_failures = std::make_unique<Failures>(m_fabric, *m_scenario.paths);
     }
+    if (m_scenario.portAgents)
+    {
+        MeterPorts(*m_scenario.portAgents);
+    }
+}
+
+void
+RdmaEpisode::MeterPorts(const PortAgents& agents)
+{
+    for (const auto& [id, sw] : Switches())
+    {
+        for (const auto& port : sw->Ports())
+        {
+            if (std::ranges::find(agents.links, std::pair(id, port->Peer().NodeId())) !=
+                agents.links.end())
+            {
+                m_meters.push_back(std::make_unique<PortMeter>(*port));
+            }
+        }
+    }
+}
+
+std::vector<MarkingPort*>
+RdmaEpisode::PortsUnderAgents() const
+{
+    std::vector<MarkingPort*> ports;
+    for (const auto& meter : m_meters)
+    {
+        ports.push_back(meter.get());
+    }
+    return ports;
 }
 
 RdmaEpisode::~RdmaEpisode()

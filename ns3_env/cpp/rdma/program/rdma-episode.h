@@ -5,6 +5,7 @@
 
 #include "failures.h"
 
+#include "ns3_env/cpp/rdma/switch/port-meter.h"
 #include "ns3_env/cpp/run/episode.h"
 #include "ns3_env/cpp/run/run-report.h"
 #include "ns3_env/cpp/run/scenario.h"
@@ -75,6 +76,7 @@ class RdmaEpisode final : public Episode
     /// (`min_rate_bps`) that exceed its link: no controller could have emptied the queue. Empty otherwise. After the
     /// run.
     std::string Warning() const override;
+    std::vector<MarkingPort*> PortsUnderAgents() const override;
     PauseCircle FindPauseCircle() const override;
     void TraceWindowAndRate(const WindowAndRateCallback& report) override;
     void TraceEvents(const MarkCallback& marked, const PauseCallback& paused) override;
@@ -103,10 +105,12 @@ class RdmaEpisode final : public Episode
     void StartFlow(Flow& flow) override;
     void OnRunBegins() override;
     void OnRunEnds() override;
+    void MeterPorts(const PortAgents& agents);
 
     Fabric m_fabric;
     Streams m_streams;
-    std::unique_ptr<Failures> m_failures; ///< null if no link ever fails
+    std::vector<std::unique_ptr<PortMeter>> m_meters; ///< of ports under agents
+    std::unique_ptr<Failures> m_failures;             ///< null if no link ever fails
     FrameMaker m_otherFrames;
 };
 

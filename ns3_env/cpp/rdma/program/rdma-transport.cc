@@ -93,6 +93,16 @@ ReadEcn(JsonReader ecn, EcnConfig& config)
     ecn.RefuseOthers();
 }
 
+PortAgents
+ReadPortAgents(JsonReader section)
+{
+    PortAgents agents;
+    agents.interval = section.Whole<int64_t>("interval_ns", 1, bounds::TIME_NS) * PS_PER_NS;
+    agents.links = section.Pairs("ports", bounds::LINKS, UINT32_MAX);
+    section.RefuseOthers();
+    return agents;
+}
+
 void
 ReadClasses(JsonReader& root, Scenario& s)
 {
@@ -132,6 +142,10 @@ ReadSwitch(JsonReader section, Scenario& s)
     if (section.Has("ecn"))
     {
         ReadEcn(section.Sub("ecn"), s.ecn);
+    }
+    if (section.Has("ecn_agents"))
+    {
+        s.portAgents = ReadPortAgents(section.Sub("ecn_agents"));
     }
     if (section.Has("congestion_points"))
     {

@@ -34,6 +34,14 @@ class EcnMarker
         }
     }
 
+    MarkingThresholds Thresholds() const { return {m_kmin, m_kmax, m_pmax}; }
+    void SetThresholds(const MarkingThresholds& thresholds)
+    {
+        m_kmin = thresholds.kminBytes;
+        m_kmax = thresholds.kmaxBytes;
+        m_pmax = thresholds.pmax;
+    }
+
     /// Probability of a mark with `queueBytes` left.
     double Probability(uint64_t queueBytes) const
     {

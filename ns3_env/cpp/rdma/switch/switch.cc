@@ -167,13 +167,17 @@ SwitchPort::SwitchPort(NetworkContext& network, Switch& owner, uint32_t nodeId, 
 void
 SwitchPort::Configure(std::unique_ptr<EcnMarker> marker, uint32_t telemetryUnit)
 {
-    m_mostUnmarked = marker->MostUnmarked();
-    if (m_mostUnmarked < INT64_MAX)
-    {
-        m_marker = std::move(marker);
-    }
+    m_marker = std::move(marker);
+    m_mostUnmarked = m_marker->MostUnmarked();
     m_queuesAll |= m_mostUnmarked < 0; // the marker is called for each
     m_telemetryUnit = telemetryUnit;
+}
+
+void
+SwitchPort::SetThresholds(const MarkingThresholds& thresholds)
+{
+    m_marker->SetThresholds(thresholds);
+    m_mostUnmarked = m_marker->MostUnmarked();
 }
 
 void

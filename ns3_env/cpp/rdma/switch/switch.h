@@ -99,6 +99,9 @@ class SwitchPort : public Port
 
     /// Configures the port once its link rate is known.
     void Configure(std::unique_ptr<EcnMarker> marker, uint32_t telemetryUnit);
+    MarkingThresholds Thresholds() const { return m_marker->Thresholds(); }
+    /// Applies to the packets that leave from now on.
+    void SetThresholds(const MarkingThresholds& thresholds);
     /// Counts each flow from now on until none of its packets arrived for `timeout`.
     void CountRecentFlows(Picos timeout);
     /// Makes the egress queue a congestion point: it sends feedback to the sources of arriving packets.
@@ -162,7 +165,7 @@ class SwitchPort : public Port
     std::unique_ptr<QueueStats> m_stats;
     std::unique_ptr<CongestionPoint> m_congestionPoint;
     std::unique_ptr<RecentFlows> m_recent; ///< null: `m_flows` counts
-    std::unique_ptr<EcnMarker> m_marker;   ///< null if nothing is ever marked
+    std::unique_ptr<EcnMarker> m_marker;
     TraceSource<uint64_t> m_queueTrace;
     TraceSource<const Packet&> m_markTrace;
     std::unique_ptr<UtilisationMeter> m_meter;   ///< from the first packet on that requests it

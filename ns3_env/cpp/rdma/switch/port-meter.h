@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A switch's port as its agent observes and sets it.
+#ifndef NS3_ENV_RDMA_SWITCH_PORT_METER_H
+#define NS3_ENV_RDMA_SWITCH_PORT_METER_H
+
+#include "switch.h"
+
+#include "ns3_env/cpp/engine/marking-port.h"
+
+#include <cstdint>
+
+namespace ns3::env::rdma
+{
+
+/// Counts queue and marks of one port by its trace sources; ports without an agent pay nothing.
+class PortMeter final : public MarkingPort
+{
+  public:
+    /// `port` must outlive this.
+    explicit PortMeter(SwitchPort& port);
+
+    PortMeter(const PortMeter&) = delete;
+    PortMeter& operator=(const PortMeter&) = delete;
+
+    double RateBps() const override { return m_port.RateBps(); }
+    uint64_t TxBytes() const override { return m_port.TxBytes(); }
+    uint64_t MarkedBytes() const override { return m_markedBytes; }
+    uint64_t QueueBytes() const override { return m_port.QueueBytes(); }
+    double QueueArea(Picos now) const override;
+
+    MarkingThresholds Thresholds() const override { return m_port.Thresholds(); }
+    void SetThresholds(const MarkingThresholds& thresholds) override
+    {
+        m_port.SetThresholds(thresholds);
+    }
+
+  private:
+    void OnQueue(uint64_t bytes);
+    void OnMark(const Packet& packet) { m_markedBytes += packet.wireBytes; }
+
+    SwitchPort& m_port;
+    uint64_t m_markedBytes{0};
+    double m_area{0}; ///< up to m_since
+    Picos m_since{0};
+    uint64_t m_queueBytes{0}; ///< since then
+};
+
+} // namespace ns3::env::rdma
+
+#endif // NS3_ENV_RDMA_SWITCH_PORT_METER_H
