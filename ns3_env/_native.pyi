@@ -16,6 +16,7 @@ MESSAGE_DECISIONS: int
 MESSAGE_EPISODE_END: int
 MESSAGE_COPIED: int
 MESSAGE_ERROR: int
+MESSAGE_FAILED: int
 MESSAGE_TRANSITIONS: int
 COMMAND_STEP: int
 COMMAND_RESET: int
@@ -61,8 +62,13 @@ def join(
 ) -> JointColumns: ...
 def wait_any(ends: list[AgentChannel], timeout_s: float) -> int: ...
 
+class Doorbell:
+    def __init__(self) -> None: ...
+    fd: int
+    played: int
+
 class AgentChannel:
-    def __init__(self, capacity: int) -> None: ...
+    def __init__(self, capacity: int, bell: Doorbell | None = None) -> None: ...
     channel_fd: int
     blob_fd: int
     capacity: int

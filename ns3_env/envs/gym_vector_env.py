@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, ClassVar
@@ -16,7 +17,8 @@ from ns3_env.decision.action_faults import action_fault, action_rows
 from ns3_env.decision.observations import INDEX
 from ns3_env.envs.gym_env import FlowEnv
 from ns3_env.envs.rendering import FPS, RENDER_MODES
-from ns3_env.simulator import DecisionBatch, LockStep
+from ns3_env.simulator import DecisionBatch, LockStep, share
+from ns3_env.simulator.shared import SharedProcess
 
 Batch = tuple[NDArray[np.float32], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
 
@@ -65,6 +67,10 @@ class FlowVectorEnv(SyncVectorEnv):
         self._most_steps = np.inf if max_episode_steps is None else max_episode_steps
         self._steps = np.zeros(num_envs)  # of each episode
         super().__init__([make] * num_envs, autoreset_mode=autoreset_mode)
+        self._processes: list[SharedProcess] = []
+        if arguments.get("executable") is None:
+            cores = len(os.sched_getaffinity(0))
+            self._processes = share([env._simulator for env in self.envs], cores)
 
     def reset(
         self, *, seed: Any = None, options: dict[str, Any] | None = None
@@ -206,6 +212,8 @@ class FlowVectorEnv(SyncVectorEnv):
         """Ends all simulators."""
         self._together.forget()
         super().close_extras(**kwargs)
+        for process in self._processes:
+            process.end()
 
     def render(self) -> tuple[Any, ...] | None:  # type: ignore[override]
         """A picture of each environment; None if ``render_mode`` is."""

@@ -16,7 +16,7 @@ from ns3_env.simulator.lock_step import JointDecisions, LockStep
 from ns3_env.simulator.messages import DecisionBatch, EpisodeEnd, Transitions
 from ns3_env.simulator.pool import HealthCheck
 from ns3_env.simulator.script import Script
-from ns3_env.simulator.simulator import Simulator, hang_timeout_s, wait_any
+from ns3_env.simulator.simulator import Simulator, hang_timeout_s, share, wait_any
 
 __all__ = [
     "EXECUTABLE_VARIABLE",
@@ -38,5 +38,6 @@ __all__ = [
     "list_controllers",
     "load_plugins",
     "plugin_versions",
+    "share",
     "wait_any",
 ]

@@ -102,7 +102,11 @@ class Program(subprocess.Popen[bytes]):
 
 
 class SimulatorProcess:
-    """One process of rdma-sim or tcp-sim. It ends with this object, and at the interpreter's exit."""
+    """One process of rdma-sim or tcp-sim. It ends with this object, and at the interpreter's exit.
+
+    Attributes:
+        networks: number of simulators that use it.
+    """
 
     def __init__(self, process: Child, words: LastWords, command: Sequence[str]) -> None:
         """
@@ -112,25 +116,35 @@ class SimulatorProcess:
             command: command that started it, without the channel.
         """
         self._process, self._words, self._command = process, words, command
+        self.networks = 1
         self.end = weakref.finalize(self, _end_process, process, words, os.getpid())
 
     @classmethod
     def started(
         cls,
         executable: Path,
-        agent: _native.AgentChannel,
+        agents: Sequence[_native.AgentChannel],
         transport: Transport = "rdma",
         script: Script | None = None,
+        bell: _native.Doorbell | None = None,
     ) -> Self:
         """Starts one at our end of the channel, with the transport's plugins; or a script, which finds the
-        channel in its environment. Raises SimulatorNotFound."""
+        channel in its environment. With ``bell``, it plays a network for each of several channels.
+
+        Raises SimulatorNotFound.
+        """
+        files = [file for agent in agents for file in (agent.channel_fd, agent.blob_fd)]
+        channels = f"--channel-fd={','.join(str(agent.channel_fd) for agent in agents)}"
         words = LastWords("ns3_env-stderr")
         if script is None:
             command = [os.fspath(executable), *plugin_options(transport)]
-            started, environment = [*command, f"--channel-fd={agent.channel_fd}"], None
+            started, environment = [*command, channels], None
         else:
             started = command = script.command()
-            environment = {**script.environment(), "NS3_ENV_CHANNEL_FD": str(agent.channel_fd)}
+            environment = {**script.environment(), "NS3_ENV_CHANNEL_FD": str(agents[0].channel_fd)}
+        if bell is not None:
+            started.append(f"--bell-fd={bell.fd}")
+            files.append(bell.fd)
         try:
             process = Program(
                 started,
@@ -138,7 +152,7 @@ class SimulatorProcess:
                 stdin=subprocess.DEVNULL,
                 stdout=words.fd,
                 stderr=words.fd,
-                pass_fds=(agent.channel_fd, agent.blob_fd),
+                pass_fds=files,
                 # Its own session: Ctrl-C at the terminal is the parent's to handle.
                 start_new_session=True,
             )

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import itertools
 import json
 import os
 import time
@@ -29,6 +30,7 @@ from ns3_env.simulator.messages import DecisionBatch, EpisodeEnd, Transitions
 from ns3_env.simulator.process import SLICE_S, LastWords, SimulatorProcess, Watch
 from ns3_env.simulator.results import ASKED, results_with_columns
 from ns3_env.simulator.script import Script
+from ns3_env.simulator.shared import SharedProcess, sent_scenario
 
 if TYPE_CHECKING:
     from ns3_env.scenario import Scenario
@@ -93,6 +95,8 @@ class Simulator:
         self._start_timeout_s = start_timeout_s
         self._scenario: Scenario | Script | None = None
         self._script: Script | None = None
+        self._shared: SharedProcess | None = None
+        self._place = 0  # in the shared process
         self._forget()
 
     @property
@@ -139,18 +143,29 @@ class Simulator:
         if script is None and plugins_of(transport):
             describe_controllers(executable)  # loads them: a fault is a line, not a process that dies
         try:
-            agent = _native.AgentChannel(self._capacity)
-        except _native.ChannelError as error:  # no memory left, or none allowed
-            raise SimulatorError(f"there is no channel to it: {error}") from None
-        try:
-            self._process, self._agent = SimulatorProcess.started(executable, agent, transport, script), agent
+            self._process, self._agent = self._entered(executable, transport)
             self._transport = transport
-            self._actions = agent.actions
+            self._actions = self._agent.actions
             if (kind := self._await(starting=True)) != _native.MESSAGE_READY:
                 self._raise_broken(f"message {kind} at its start")
         except BaseException:
             self.kill()
             raise
+
+    def _entered(
+        self, executable: Path, transport: Transport
+    ) -> tuple[SimulatorProcess, _native.AgentChannel]:
+        """The process and its channel: shared with others, or this simulator's alone."""
+        try:
+            if self._shared is not None:
+                if plugins_of(transport) or self._script is not None:
+                    self._shared = None  # a plugin may keep something for itself from one network to the next
+                elif entered := self._shared.enter(self._place, executable, transport, self._capacity):
+                    return entered
+            agent = _native.AgentChannel(self._capacity)
+        except _native.ChannelError as error:  # no memory left, or none allowed
+            raise SimulatorError(f"there is no channel to it: {error}") from None
+        return SimulatorProcess.started(executable, [agent], transport, self._script), agent
 
     def send_reset(
         self, scenario: Scenario | Script | Mapping[str, Any], *, replace: bool = True, columns: bool = False
@@ -361,6 +376,8 @@ class Simulator:
             if not isinstance(results, dict):
                 self._raise_broken(f"results that are a {type(results).__name__}")
             return EpisodeEnd(results)
+        if kind == _native.MESSAGE_FAILED:
+            self._raise_failed(self._read_blob().decode(errors="replace"))
         if kind == _native.MESSAGE_ERROR:
             text = self._read_blob().decode(errors="replace")
             if not text:
@@ -433,11 +450,16 @@ class Simulator:
         except _native.ChannelError as error:
             self._raise_broken(str(error))
 
-    def _sent_scenario(self) -> bytes:
-        """The JSON of the scenario sent last, which is still in the channel."""
+    def _played_scenario(self) -> bytes:
+        """The JSON of the scenario that the process plays."""
         assert self._agent is not None
-        blob = self._agent.blob_fd
-        return os.pread(blob, os.fstat(blob).st_size, 0)
+        return sent_scenario(self._agent) if self._shared is None else self._shared.played_scenario()
+
+    def _raise_failed(self, words: str) -> NoReturn:
+        """This network of a shared process is over; the others go on."""
+        message = f"the simulator (pid {self.pid}) ended with exit code 1; its last words:\n{words}"
+        self.kill()
+        raise SimulatorDied(message)
 
     def _read_blob(self) -> bytes:
         assert self._agent is not None
@@ -454,7 +476,7 @@ class Simulator:
 
     def _raise_if_dead(self) -> None:
         assert self._process is not None
-        if (message := self._process.death(self._sent_scenario)) is not None:
+        if (message := self._process.death(self._played_scenario)) is not None:
             self.kill()
             raise SimulatorDied(message)
 
@@ -465,15 +487,24 @@ class Simulator:
         raise SimulatorHung(message)
 
     def kill(self) -> None:
-        """Ends the process at once; :meth:`send_reset` starts a new one."""
-        process = self._process
+        """Ends the process at once; :meth:`send_reset` starts a new one.
+
+        A shared process whose network waits here goes on for the others.
+        """
+        process, agent = self._process, self._agent
         self._forget()
-        if process is not None:
+        if process is None:
+            return
+        process.networks -= 1
+        if process.networks > 0 and agent is not None and agent.our_turn:
+            agent.send(_native.COMMAND_CLOSE)
+        else:
             process.end()
 
     def close(self) -> None:
         """Ends the process; may be called again."""
-        if self._process is not None and self._agent is not None and self._agent.our_turn:
+        alone = self._process is not None and self._process.networks == 1
+        if alone and self._process is not None and self._agent is not None and self._agent.our_turn:
             self._agent.send(_native.COMMAND_CLOSE)
             self._process.wait(_PATIENCE_S)
         self.kill()
@@ -483,6 +514,21 @@ class Simulator:
 
     def __exit__(self, *exception: object) -> None:
         self.close()
+
+
+def share(simulators: Sequence[Simulator], processes: int) -> list[SharedProcess]:
+    """Has simulators that have not started share up to ``processes`` processes, each those of neighbours.
+
+    A process plays one network at a time. Simulators with plugins, scripts or other transports than
+    their neighbours' start processes of their own.
+    """
+    bounds = np.linspace(0, len(simulators), min(processes, len(simulators)) + 1).astype(int)
+    shared = []
+    for first, end in itertools.pairwise(bounds.tolist()):
+        shared.append(SharedProcess(end - first))
+        for place, simulator in enumerate(simulators[first:end]):
+            simulator._shared, simulator._place = shared[-1], place
+    return shared
 
 
 def wait_any(simulators: Sequence[Simulator], meanwhile: Callable[[], object] | None = None) -> int:

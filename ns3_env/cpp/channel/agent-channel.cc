@@ -12,6 +12,7 @@
 #include <sched.h>
 #include <stdexcept>
 #include <unistd.h>
+#include <utility>
 
 namespace ns3::env
 {
@@ -28,8 +29,9 @@ ToNs(double seconds)
 
 } // namespace
 
-AgentChannel::AgentChannel(uint32_t capacity)
-    : m_region(SharedRegion::Create("ns3_env-channel", RegionBytes(capacity)))
+AgentChannel::AgentChannel(uint32_t capacity, std::shared_ptr<Doorbell> bell)
+    : m_bell(std::move(bell)),
+      m_region(SharedRegion::Create("ns3_env-channel", RegionBytes(capacity)))
 {
     if (capacity == 0)
     {
@@ -212,6 +214,10 @@ AgentChannel::Send(Command command, uint32_t actionCount)
     CheckSend(command, actionCount);
     m_turns.Sends(MonotonicNs());
     HandOver(command, actionCount, {m_turns.Way(), sched_getcpu()});
+    if (m_bell)
+    {
+        m_bell->Ring();
+    }
     m_turns.HasSent(MonotonicNs());
 }
 
@@ -223,6 +229,13 @@ AgentChannel::Branch(const AgentChannel& other, int outputFd, const CopyTerms& t
                             .output = outputFd};
     m_control->copyTerms = terms;
     Send(Command::Branch);
+}
+
+uint64_t
+AgentChannel::Heartbeat() const
+{
+    const auto& beats = m_bell ? m_bell->Heartbeat() : m_control->heartbeat;
+    return beats.load(std::memory_order_relaxed);
 }
 
 std::string

@@ -4,11 +4,13 @@
 #define NS3_ENV_CHANNEL_AGENT_CHANNEL_H
 
 #include "channel-layout.h"
+#include "doorbell.h"
 #include "futex.h"
 #include "shared-region.h"
 #include "turn-taking.h"
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,8 +23,10 @@ namespace ns3::env
 class AgentChannel
 {
   public:
-    /// Creates the region for `capacity` rows. \throws ChannelError
-    explicit AgentChannel(uint32_t capacity);
+    /// Creates the region for `capacity` rows.
+    /// \param bell of a simulator with several channels; null if this is its only one
+    /// \throws ChannelError
+    explicit AgentChannel(uint32_t capacity, std::shared_ptr<Doorbell> bell = nullptr);
     ~AgentChannel();
     AgentChannel(const AgentChannel&) = delete;
     AgentChannel& operator=(const AgentChannel&) = delete;
@@ -67,7 +71,8 @@ class AgentChannel
     int CopyPid() const { return m_control->copyPid; }
     std::string ReadBlob() const;
     void WriteBlob(std::string_view text);
-    uint64_t Heartbeat() const { return m_control->heartbeat.load(std::memory_order_relaxed); }
+    /// Signs of life of the simulator, whichever network it plays.
+    uint64_t Heartbeat() const;
 
   private:
     friend class ChannelGroup;
@@ -79,10 +84,11 @@ class AgentChannel
     Message Take();
     /// Checks the turn and the actions. \throws as Send()
     void CheckSend(Command command, uint32_t actionCount) const;
-    /// The simulator waits at this place next.
+    /// The simulator waits at this place next; one with several channels continues once its bell rings.
     void HandOver(Command command, uint32_t actionCount, const Place& place);
 
     LivingChannel m_living;
+    std::shared_ptr<Doorbell> m_bell;
     SharedRegion m_region;
     int m_blobFd{-1};
     ChannelHeader* m_header;

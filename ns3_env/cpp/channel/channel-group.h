@@ -43,6 +43,7 @@ class ChannelGroup
     bool IsOurs(size_t index) const;
 
     std::vector<AgentChannel*> m_ends;
+    std::vector<Doorbell*> m_bells; ///< of simulators with several of the channels
     std::vector<int32_t> m_cores; ///< cores that this process may use
     std::vector<Place> m_places;  ///< of the present turn
     int32_t m_core{-1};           ///< the agent's core when it sent

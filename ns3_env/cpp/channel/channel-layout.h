@@ -29,6 +29,8 @@
  *
  * Neither side speaks twice in a row. Both live in one anonymous memory file (memfd) which the agent creates
  * and the simulator inherits, so nothing is left behind if either is killed.
+ *
+ * A simulator that plays several networks has a channel for each, and one doorbell: the agent writes commands, and rings.
  */
 namespace ns3::env
 {
@@ -45,6 +47,7 @@ enum class Message : uint32_t
         5, ///< rows, and the actions of a policy in the simulator on them; expects an empty Step
     Copied =
         6, ///< a copy of the process runs, or could not be made; expects the same reply as the message before
+    Failed = 7, ///< the blob describes the fault of one of several networks, which is over; the others go on
 };
 
 /// Commands of the agent.
@@ -162,7 +165,7 @@ static_assert(std::atomic<uint64_t>::is_always_lock_free);
 /// @name Of the region
 /// @{
 inline constexpr uint64_t CHANNEL_MAGIC = 0x6e73335f72646d61; // "ns3_rdma"
-inline constexpr uint32_t CHANNEL_VERSION = 3;
+inline constexpr uint32_t CHANNEL_VERSION = 4;
 
 constexpr size_t
 RoundUp(size_t bytes, size_t unit)
