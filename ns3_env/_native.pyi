@@ -77,6 +77,7 @@ class AgentChannel:
     heartbeat: int
     kind: int
     our_turn: bool
+    due: int
     turns: int
     copy_pid: int
     flows: NDArray[np.uint32]
@@ -132,6 +133,7 @@ def mpcc_decide(controls: list[MpccControl], rows: NDArray[np.float64]) -> NDArr
 
 class ChannelGroup:
     def __init__(self, ends: tuple[AgentChannel, ...]) -> None: ...
+    waiting: bool
     def wait(self, timeout_s: float) -> bool: ...
     def take(self, slots: int, partly: bool) -> tuple[JointColumns, list[int], list[float]] | None: ...
     def step(self, actions: NDArray[np.float64], counts: list[int]) -> None: ...

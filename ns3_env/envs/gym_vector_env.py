@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from functools import partial
 from typing import Any, ClassVar
 
@@ -14,17 +13,13 @@ from numpy.typing import NDArray
 
 from ns3_env.config.bounds import MAX_FLOWS
 from ns3_env.decision.action_faults import action_fault, action_rows
-from ns3_env.decision.observations import INDEX
+from ns3_env.envs.arrivals import Arrivals, InfoColumns, joined_infos
 from ns3_env.envs.gym_env import FlowEnv
 from ns3_env.envs.rendering import FPS, RENDER_MODES
-from ns3_env.simulator import DecisionBatch, LockStep, share
+from ns3_env.simulator import LockStep, share
 from ns3_env.simulator.shared import SharedProcess
 
 Batch = tuple[NDArray[np.float32], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
-
-
-#: Keys of Gymnasium's masks of the environments with a value.
-_MASKS = tuple(f"_{name}" for name in INDEX)
 
 
 class FlowVectorEnv(SyncVectorEnv):
@@ -52,7 +47,6 @@ class FlowVectorEnv(SyncVectorEnv):
     }
     #: Class of each of them.
     env_class: ClassVar[type[FlowEnv]] = FlowEnv
-    envs: list[FlowEnv]  # type: ignore[assignment]
 
     def __init__(
         self,
@@ -66,6 +60,8 @@ class FlowVectorEnv(SyncVectorEnv):
         self._together = LockStep([], 1)
         self._most_steps = np.inf if max_episode_steps is None else max_episode_steps
         self._steps = np.zeros(num_envs)  # of each episode
+        # The last messages, until they are answered or an environment is asked for by itself.
+        self._came: Arrivals | None = None
         super().__init__([make] * num_envs, autoreset_mode=autoreset_mode)
         self._processes: list[SharedProcess] = []
         if arguments.get("executable") is None:
@@ -89,34 +85,39 @@ class FlowVectorEnv(SyncVectorEnv):
         )
         if self.autoreset_mode is not AutoresetMode.SAME_STEP:
             return self._step_one_by_one(rows)
-        if self._act_together(rows):
-            arrivals = self._receive()
-        else:
-            self._act_one_by_one(rows, np.zeros(self.num_envs, dtype=np.bool_))
-            arrivals = [env._receive_rows() for env in self.envs]
-        records = np.concatenate([rows.records[row : row + 1] for rows, row in arrivals])
-        flags = np.array([(m.first[row], m.terminated[row], m.truncated[row]) for m, row in arrivals]).T
-        task = self.envs[0].task
-        outcomes, observations = task.outcomes(records, *flags), task.observe(records)
+        came = self._exchange(rows)
+        task = self._envs[0].task
+        outcomes = task.outcomes(came.records, came.first, came.terminated, came.truncated)
+        observations = task.observe(came.records)
         self._steps += 1
-        over = flags[1] | flags[2] | (self._steps >= self._most_steps)
-        self._steps[over] = 0
-        row_infos = [
-            env._short_info(rows, row, info)
-            for env, (rows, row), info in zip(self.envs, arrivals, outcomes.infos(), strict=True)
-        ]
+        over = came.terminated | came.truncated | (self._steps >= self._most_steps)
+        columns = InfoColumns.of(came.times_ns, outcomes)
         infos: dict[str, Any] = {}
         if over.any():
-            ended = np.flatnonzero(over).tolist()
-            for i in ended:
-                infos = self._add_info(infos, {"final_obs": observations[i].copy()}, i)
-                self.envs[i]._send_reset(None)
-            infos["final_info"] = self._joined(ended, [row_infos[i] for i in ended])
-            infos["_final_info"] = over
-            for i in ended:
-                observations[i], row_infos[i] = self.envs[i]._finish_reset()
-        infos.update(self._joined(range(self.num_envs), row_infos))
+            self._steps[over] = 0
+            infos = self._begin_anew(over, came, columns, observations)
+        self._keep(came)
+        infos.update(joined_infos(np.ones(self.num_envs, dtype=np.bool_), came.records, columns))
         return observations, outcomes.rewards, outcomes.final, over & ~outcomes.final, infos
+
+    def _begin_anew(
+        self, over: NDArray[np.bool_], came: Arrivals, columns: InfoColumns, observations: NDArray[np.float32]
+    ) -> dict[str, Any]:
+        """Starts the next episode of environments whose episode is ``over`` (n,): their rows of all else
+        become its first ones. Returns the infos on the ends."""
+        infos: dict[str, Any] = {}
+        ended = np.flatnonzero(over).tolist()
+        for i in ended:
+            infos = self._add_info(infos, {"final_obs": observations[i].copy()}, i)
+            self._envs[i]._send_reset(None)
+        infos["final_info"] = joined_infos(over, came.records, columns)
+        infos["_final_info"] = over
+        for i in ended:
+            observations[i], info = self._envs[i]._finish_reset()
+            columns.put(i, info)
+            came.records[i] = self._envs[i]._record
+            came.alone[i] = True
+        return infos
 
     def _step_one_by_one(self, rows: NDArray[np.float64]) -> Batch:
         """A step in which no environment starts an episode in the step that ends the one before."""
@@ -150,63 +151,68 @@ class FlowVectorEnv(SyncVectorEnv):
             else:
                 env._send_action(row)
 
+    def _exchange(self, actions: NDArray[np.float64]) -> Arrivals:
+        """Sends the actions (num_envs, A), and receives a message of each environment."""
+        if self._act_together(actions):
+            joint = self._together.receive(partly=True)
+        else:
+            self._act_one_by_one(actions, np.zeros(self.num_envs, dtype=np.bool_))
+            joint = None
+        came = Arrivals.of(joint, self.num_envs)
+        for i in np.flatnonzero(came.alone).tolist():
+            came.put(i, *self._envs[i]._receive_rows())
+        if self.render_mode is not None:
+            for env, record in zip(self._envs, came.records, strict=True):
+                env._see(record)
+        return came
+
     def _act_together(self, actions: NDArray[np.float64]) -> bool:
         """Sends the actions, one for each simulator, in one call; returns whether it could."""
-        records = [env.sole_record() for env in self.envs]
-        present = [record for record in records if record is not None]
-        if len(present) < self.num_envs:
+        came = self._came
+        records = self._sole_records() if came is None else came.records
+        if records is None:
             return False
-        simulators = [env._simulator for env in self.envs]
-        if simulators != self._together.simulators:
+        alone = range(self.num_envs) if came is None else np.flatnonzero(came.alone).tolist()
+        if alone and (simulators := [env._simulator for env in self._envs]) != self._together.simulators:
             self._together = LockStep(simulators, MAX_FLOWS)
         try:
-            answers = self.envs[0].task.action(actions, np.concatenate(present))
+            answers = self._envs[0].task.action(actions, records)
             self._together.send(answers, [1] * self.num_envs)
         except ValueError as error:
             who = "environments", range(self.num_envs)
             raise action_fault(actions, *who, self.single_action_space) or error from None
-        for env in self.envs:
-            env._note_sent()
+        self._came = None
+        for i in alone:
+            self._envs[i]._note_sent()
         return True
 
-    def _receive(self) -> list[tuple[DecisionBatch, int]]:
-        """Processes, as :meth:`FlowEnv._receive_rows`, each message; those that continue are received in one
-        call."""
-        joint = self._together.receive(partly=True)
-        if joint is None:
-            return [env._receive_rows() for env in self.envs]
-        arrivals, row = [], 0
-        for env, count, time_ns in zip(self.envs, joint.counts, joint.times_ns, strict=True):
-            one = slice(row, row := row + count)
-            arrivals.append(env._take_rows(joint.batch(one, time_ns)) if count == 1 else env._receive_rows())
-        return arrivals
+    def _sole_records(self) -> NDArray[np.float64] | None:
+        """Records (num_envs, fields) of the decisions that are due; None unless each environment waits for
+        one."""
+        records = [env.sole_record() for env in self._envs]
+        present = [record for record in records if record is not None]
+        return np.concatenate(present) if len(present) == self.num_envs else None
 
-    def _joined(self, envs: Sequence[int], infos: Sequence[dict[str, Any]]) -> dict[str, Any]:
-        """The infos of these environments, with their last telemetry, as Gymnasium joins them."""
-        mask = np.zeros(self.num_envs, dtype=np.bool_)
-        mask[envs] = True
-        joined: dict[str, Any] = {}
-        keys = infos[0].keys()
-        if mask.all() and all(info.keys() == keys for info in infos):
-            for key in keys - {"telemetry"}:
-                joined[key], joined[f"_{key}"] = np.array([info[key] for info in infos]), mask.copy()
-        else:
-            for i, info in zip(envs, infos, strict=True):
-                self._add_info(joined, {key: info[key] for key in info if key != "telemetry"}, i)
-        records = np.full((len(INDEX), self.num_envs), np.nan)
-        records[:, envs] = np.array([self.envs[i]._record for i in envs]).T
-        present = records == records
-        records[~present] = 0.0
-        telemetry: dict[str, Any] = dict(zip(INDEX, records, strict=True))
-        if mask.all() and present.all():
-            telemetry.update(dict.fromkeys(_MASKS, present[0]))
-        else:
-            telemetry.update(zip(_MASKS, present, strict=True))
-            for name, is_there in zip(INDEX, present.any(axis=1).tolist(), strict=True):
-                if not is_there:
-                    del telemetry[name], telemetry[f"_{name}"]
-        joined["telemetry"], joined["_telemetry"] = telemetry, mask
-        return joined
+    def _keep(self, came: Arrivals) -> None:
+        """Keeps the messages for the next step; environments with other flows' decisions have each their
+        own."""
+        self._came = came
+        kept = np.flatnonzero(came.alone).tolist()
+        if any(self._envs[i].sole_record() is None for i in kept):
+            self.envs  # noqa: B018 (hands over the others' messages)
+
+    @property
+    def envs(self) -> list[FlowEnv]:  # type: ignore[override]
+        """The environments, each with its last message."""
+        came, self._came = self._came, None
+        if came is not None:
+            for i in np.flatnonzero(~came.alone).tolist():
+                self._envs[i]._take_rows(came.batch(i))
+        return self._envs
+
+    @envs.setter
+    def envs(self, envs: list[FlowEnv]) -> None:
+        self._envs = envs
 
     def close_extras(self, **kwargs: Any) -> None:
         """Ends all simulators."""

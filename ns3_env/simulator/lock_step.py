@@ -84,7 +84,7 @@ class LockStep:
         Raises as :meth:`Simulator.receive`.
         """
         group = self._of_now()
-        if group is None or not all(simulator.waiting for simulator in self.simulators):
+        if group is None or not group.waiting:
             return None
         while not group.wait(SLICE_S):
             for simulator in self.simulators:
@@ -94,11 +94,7 @@ class LockStep:
         if message is None:
             return None
         columns, counts, times_ns = message
-        decisions = JointDecisions(*columns, counts, times_ns)
-        for simulator, count in zip(self.simulators, decisions.counts, strict=True):
-            if count:
-                simulator.took(count)
-        return decisions
+        return JointDecisions(*columns, counts, times_ns)
 
     def send(self, actions: NDArray[np.float64], counts: list[int]) -> None:
         """Answers all of them, as :meth:`Simulator.send_actions`: actions (k, 3), a number of rows of each.
@@ -108,8 +104,6 @@ class LockStep:
         group = self._of_now()
         assert group is not None
         group.step(actions, counts)
-        for simulator in self.simulators:
-            simulator.handed_over()
 
     def forget(self) -> None:
         """Lets go of the channels, which keep their descriptors as long as they are known here."""

@@ -112,7 +112,6 @@ class Simulator:
         none: NDArray[Any] = np.empty(0)
         self._actions = none
         self._watch = Watch()
-        self._due = -1  # actions expected; -1: only a reset is
         self._transitions = False  # the scenario asks for them
         self._columns = False  # these were requested
         self._transport: Transport = "rdma"  # that of the process
@@ -126,6 +125,11 @@ class Simulator:
     def waiting(self) -> bool:
         """The simulator has the turn: :meth:`receive` will give its answer."""
         return self._agent is not None and not self._agent.our_turn
+
+    @property
+    def due(self) -> int:
+        """Actions that the simulator has asked for; negative: none."""
+        return -1 if self._agent is None else self._agent.due
 
     def start(self, transport: Transport = "rdma") -> None:
         """Starts the transport's process, if it does not run.
@@ -207,11 +211,10 @@ class Simulator:
         self._agent.write_blob(text.encode())
         self._transitions, self._columns = transitions, columns
         self._agent.send(_native.COMMAND_RESET)
-        self.handed_over()
 
     def _take_script(self, script: Script | None) -> None:
         """Ends a process that runs no other episode: that of a script, or any process before a script."""
-        ended = self._due < 0 and not self.waiting
+        ended = self.due < 0 and not self.waiting
         if self._script is not None and self._process is not None and ended:
             self._process.wait(_PATIENCE_S)  # it may have something to write after the episode's end
         if self._script is not None or script is not None:
@@ -239,17 +242,14 @@ class Simulator:
         Raises ValueError for another shape, for a window or rate that is no number >= 0, and for a last
         number that is not finite: nothing is sent then.
         """
-        if self._agent is None or self._due < 0 or not self._agent.our_turn:
+        if self._agent is None or (due := self._agent.due) < 0:
             raise RuntimeError(
                 "the simulator has asked for no actions: send_reset() and receive() come first"
             )
         values = np.asarray(actions, dtype=np.float64)
-        if values.shape != (self._due, _native.ACTION_WIDTH) and not values.size == self._due == 0:
-            raise ValueError(
-                f"{self._due} rows of {_native.ACTION_WIDTH} actions were due, not {values.shape}"
-            )
+        if values.shape != (due, _native.ACTION_WIDTH) and not values.size == due == 0:
+            raise ValueError(f"{due} rows of {_native.ACTION_WIDTH} actions were due, not {values.shape}")
         self._agent.step(values)
-        self.handed_over()
 
     def branch(self, copies: int = 1, *, until_ns: float | None = None, asks: bool = True) -> list[Simulator]:
         """Copies of the simulation at the decision that it waits for; each continues by itself.
@@ -272,7 +272,7 @@ class Simulator:
             SimulatorError: there is no process, no memory or no descriptor for a copy; this simulation is as
                 before, and there are no copies.
         """
-        if self._agent is None or self._due < 0 or not self._agent.our_turn:
+        if self.due < 0:
             raise RuntimeError("only a simulator that waits for actions can be branched")
         branches: list[Simulator] = []
         try:
@@ -292,7 +292,6 @@ class Simulator:
             hang_timeout_s=self._hang_timeout_s,
             start_timeout_s=self._start_timeout_s,
         )
-        due = self._due
         try:
             agent = _native.AgentChannel(self._capacity)
             words = LastWords("ns3_env-stderr")
@@ -301,43 +300,30 @@ class Simulator:
         until_ps, turns = -1 if until_ns is None else round(until_ns * 1000), self._agent.turns
         try:
             self._agent.branch(agent, words.fd, until_ps, asks)
-            self.handed_over()
             if (kind := self._await()) != _native.MESSAGE_COPIED:
                 self._raise_broken(f"message {kind} where a copy was asked for")
-            self._due = due
             if (pid := self._agent.copy_pid) < 0:
                 raise SimulatorError(f"the simulator cannot be copied: {os.strerror(-pid)}")
             copy._process, copy._agent = self._process.copied(pid, words), agent
         except BaseException:
             if self._agent is not None and self._agent.turns != turns:
-                self._disown(words, due)
+                self._disown(words)
             raise
         copy._transport, copy._scenario = self._transport, self._scenario
         copy._transitions, copy._columns = self._transitions, self._columns
         copy._actions = agent.actions
         copy._await()
-        copy._due = due
         return copy
 
-    def _disown(self, words: LastWords, due: int) -> None:
+    def _disown(self, words: LastWords) -> None:
         """Ends the copy of a branch that was interrupted; the same actions are due again."""
         assert self._agent is not None
         assert self._process is not None
         with contextlib.suppress(SimulatorDied, SimulatorHung):
             if self.waiting:
                 self._await()
-            if self._agent.kind == _native.MESSAGE_COPIED:
-                self._due = due
-                if (pid := self._agent.copy_pid) > 0:
-                    self._process.copied(pid, words).end()
-
-    def handed_over(self) -> None:
-        """Notes that the simulator has the turn, after an answer here or to several at once."""
-        self._due = -1
-
-    def took(self, due: int) -> None:
-        """Notes that its decisions came with other simulators'; ``due`` of them need an action."""
-        self._due = due
+            if self._agent.kind == _native.MESSAGE_COPIED and (pid := self._agent.copy_pid) > 0:
+                self._process.copied(pid, words).end()
 
     def receive(
         self, meanwhile: Callable[[], object] | None = None
@@ -360,11 +346,8 @@ class Simulator:
         kind = self._await(meanwhile)
         agent = self._agent
         if kind == _native.MESSAGE_DECISIONS:
-            decisions = DecisionBatch.of(agent)
-            self._due = len(decisions.due) if decisions.goes_on else int(np.count_nonzero(decisions.due))
-            return decisions
+            return DecisionBatch.of(agent)
         if kind == _native.MESSAGE_TRANSITIONS and self._transitions:
-            self._due = 0
             actions = self._actions[: agent.row_count]
             return Transitions.of(agent, actions=actions[:, 2].copy(), windows=actions[:, :2].copy())
         if kind == _native.MESSAGE_EPISODE_END:
@@ -439,7 +422,6 @@ class Simulator:
                 if meanwhile is not None:
                     meanwhile()
                 kind = self._next_message()
-        self._due = -1
         return kind
 
     def _next_message(self) -> int:

@@ -124,7 +124,25 @@ AgentChannel::Take()
     m_kind = static_cast<Message>(m_control->message);
     m_rowCount = rowCount;
     m_ourTurn = true;
+    m_due = CountDue();
     return m_kind;
+}
+
+int64_t
+AgentChannel::CountDue() const
+{
+    const auto rows = m_rows.first(m_rowCount);
+    switch (m_kind)
+    {
+    case Message::Decisions:
+        return std::ranges::count_if(rows, &DecisionRow::NeedsAction);
+    case Message::Transitions:
+        return 0;
+    case Message::Copied: // it asks for what the message before asked for
+        return m_due;
+    default:
+        return -1;
+    }
 }
 
 int

@@ -53,6 +53,8 @@ class AgentChannel
     uint32_t Turns() const { return m_control->agentSequence.load(std::memory_order_relaxed); }
     int64_t TimePs() const { return m_control->timePs; }
     uint32_t RowCount() const { return m_rowCount; }
+    /// Actions that the message taken last asks for; negative: none may be sent.
+    int64_t Due() const { return m_ourTurn ? m_due : -1; }
     std::span<DecisionRow> Rows() const { return m_rows; }
     std::span<ActionRow> Actions() const { return m_actions; }
     /// The schema of the simulator; empty before Ready.
@@ -82,6 +84,8 @@ class AgentChannel
     bool Await(Waiting way, double timeoutS);
     /// The message that is there. \throws ChannelError
     Message Take();
+    /// Due() of the message taken last.
+    int64_t CountDue() const;
     /// Checks the turn and the actions. \throws as Send()
     void CheckSend(Command command, uint32_t actionCount) const;
     /// The simulator waits at this place next; one with several channels continues once its bell rings.
@@ -99,6 +103,7 @@ class AgentChannel
     TurnTaking m_turns;
     uint32_t m_seen{0};
     uint32_t m_rowCount{0};
+    int64_t m_due{-1};
     Message m_kind{Message::None};
     bool m_ourTurn{false};
 };

@@ -29,6 +29,12 @@ ChannelGroup::ChannelGroup(std::vector<AgentChannel*> ends)
 }
 
 bool
+ChannelGroup::IsWaiting() const
+{
+    return std::ranges::none_of(m_ends, &AgentChannel::IsOurTurn);
+}
+
+bool
 ChannelGroup::Wait(double timeoutS)
 {
     if (!m_bells.empty())

@@ -25,6 +25,8 @@ class ChannelGroup
 
     std::span<AgentChannel* const> Ends() const { return m_ends; }
 
+    /// Reports whether it is each simulator's turn.
+    bool IsWaiting() const;
     /// Waits until each has a message, which stays unread; false if one has none after `timeoutS` seconds.
     bool Wait(double timeoutS);
 

@@ -110,6 +110,9 @@ BindChannelGroup(py::module_& module)
                              "ChannelGroup",
                              "Channels whose simulators are stepped together.")
         .def(py::init<std::vector<AgentChannel*>>(), py::arg("ends"), py::keep_alive<1, 2>())
+        .def_property_readonly("waiting",
+                               &ChannelGroup::IsWaiting,
+                               "Whether it is each simulator's turn.")
         .def(
             "wait",
             [](ChannelGroup& self, double timeoutS)

@@ -390,6 +390,9 @@ PYBIND11_MODULE(_native, module)
         .def_property_readonly("our_turn",
                                &AgentChannel::IsOurTurn,
                                "Whether a message was taken and not answered.")
+        .def_property_readonly("due",
+                               &AgentChannel::Due,
+                               "Actions that the message taken last asks for; negative: none.")
         .def_property_readonly("turns", &AgentChannel::Turns, "Commands sent.")
         .def_property_readonly("copy_pid",
                                &AgentChannel::CopyPid,
