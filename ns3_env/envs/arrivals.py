@@ -96,8 +96,8 @@ def joined_infos(
 ) -> dict[str, Any]:
     """The infos of the environments in the mask (n,), as Gymnasium joins them.
 
-    ``records`` (n, fields): the telemetry. A field without a number is no entry of it, and a record with such a
-    field is no info "record".
+    ``records`` (n, fields): the telemetry. A field without a number is no entry of it, and a record that
+    has one is no info "record".
     """
     joined: dict[str, Any] = {}
     for key, column in columns._asdict().items():

@@ -16,8 +16,7 @@ from ns3_env.decision.action_faults import action_fault, action_rows
 from ns3_env.envs.arrivals import Arrivals, InfoColumns, joined_infos
 from ns3_env.envs.gym_env import FlowEnv
 from ns3_env.envs.rendering import FPS, RENDER_MODES
-from ns3_env.simulator import LockStep, share
-from ns3_env.simulator.shared import SharedProcess
+from ns3_env.simulator import LockStep, SharedProcess, share
 
 Batch = tuple[NDArray[np.float32], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
 
@@ -63,6 +62,10 @@ class FlowVectorEnv(SyncVectorEnv):
         # The last messages, until they are answered or an environment is asked for by itself.
         self._came: Arrivals | None = None
         super().__init__([make] * num_envs, autoreset_mode=autoreset_mode)
+        first = self.envs[0]
+        for env in self.envs[1:]:
+            if env.scenario == first.scenario:  # its text for the simulators is written once
+                env.scenario, env.task = first.scenario, first.task
         self._processes: list[SharedProcess] = []
         if arguments.get("executable") is None:
             cores = len(os.sched_getaffinity(0))

@@ -16,7 +16,8 @@ from ns3_env.simulator.lock_step import JointDecisions, LockStep
 from ns3_env.simulator.messages import DecisionBatch, EpisodeEnd, Transitions
 from ns3_env.simulator.pool import HealthCheck
 from ns3_env.simulator.script import Script
-from ns3_env.simulator.simulator import Simulator, hang_timeout_s, share, wait_any
+from ns3_env.simulator.shared import SharedProcess, share
+from ns3_env.simulator.simulator import Simulator, hang_timeout_s, wait_any
 
 __all__ = [
     "EXECUTABLE_VARIABLE",
@@ -29,6 +30,7 @@ __all__ = [
     "JointDecisions",
     "LockStep",
     "Script",
+    "SharedProcess",
     "Simulator",
     "Transitions",
     "default_attributes",

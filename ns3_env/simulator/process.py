@@ -37,6 +37,7 @@ class LastWords:
 
     def __init__(self, name: str) -> None:
         """``name`` is the name in /proc."""
+        self._kept = ""
         self._file = FileIO(os.memfd_create(name, os.MFD_CLOEXEC))  # its close() cannot be interrupted
         if self.fd <= 2:  # a closed standard stream's number: a child's own stream would replace it
             with self._file as low:
@@ -54,6 +55,8 @@ class LastWords:
 
     def end(self) -> str:
         """The end of the output that is kept, as the end of a sentence."""
+        if self._file.closed:
+            return self._kept
         text = os.pread(self.fd, _SHOWN_BYTES, max(0, len(self) - _SHOWN_BYTES))
         words = text.decode(errors="replace").strip()
         return f"; its last words:\n{words}" if words else "; it left no last words"
@@ -64,8 +67,11 @@ class LastWords:
             os.ftruncate(self.fd, 0)
 
     def close(self) -> None:
-        """Closes the file; may be called again."""
-        self._file.close()
+        """Closes the file, and keeps its end; may be called again."""
+        try:
+            self._kept = self.end()
+        finally:
+            self._file.close()
 
     def __del__(self) -> None:
         if hasattr(self, "_file"):
@@ -116,6 +122,7 @@ class SimulatorProcess:
             command: command that started it, without the channel.
         """
         self._process, self._words, self._command = process, words, command
+        self._death: str | None = None
         self.networks = 1
         self.end = weakref.finalize(self, _end_process, process, words, os.getpid())
 
@@ -177,15 +184,17 @@ class SimulatorProcess:
     def death(self, scenario_json: Callable[[], bytes]) -> str | None:
         """Describes how the process ended, with its last output; None while it runs.
 
-        ``played()``: the JSON of its episode, for the command that reproduces the fault.
+        Args:
+            scenario_json: the JSON of its episode, for the command that reproduces the fault.
         """
         code = self._process.poll()
-        if code is None:
-            return None
+        if code is None or self._death is not None:
+            return self._death
         how = killed_by(-code) if code < 0 else f"ended with exit code {code}"
         if -code in FAULTS:
             how += _shown_again(self._command, scenario_json())
-        return f"the simulator (pid {self.pid}) {how}{self.last_words()}"
+        self._death = f"the simulator (pid {self.pid}) {how}{self.last_words()}"
+        return self._death
 
     def last_words(self) -> str:
         """The end of its output since ``forget_words``, as the end of a sentence."""

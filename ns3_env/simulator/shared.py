@@ -3,13 +3,21 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import weakref
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from ns3_env import _native
 from ns3_env.programs.transport import Transport
 from ns3_env.simulator.process import SimulatorProcess
+
+if TYPE_CHECKING:
+    from ns3_env.simulator.simulator import Simulator
 
 
 class SharedProcess:
@@ -38,7 +46,7 @@ class SharedProcess:
 
         Raises as :meth:`SimulatorProcess.started`; ChannelError if there is no memory for the channels.
         """
-        if self._process is None or self._process.has_ended():
+        if self.is_over:
             self._start(executable, transport, capacity)
         assert self._process is not None
         if transport != self._transport or place not in self._free:
@@ -54,6 +62,11 @@ class SharedProcess:
         self._transport, self._bell = transport, bell
         self._free = dict(enumerate(channels))
         self._channels = [weakref.ref(channel) for channel in channels]
+
+    @property
+    def is_over(self) -> bool:
+        """No process runs."""
+        return self._process is None or self._process.has_ended()
 
     def played_scenario(self) -> bytes:
         """The JSON of the scenario that the process played last."""
@@ -72,3 +85,19 @@ class SharedProcess:
 def sent_scenario(agent: _native.AgentChannel) -> bytes:
     """The JSON of the scenario sent last, which is still in the channel."""
     return os.pread(agent.blob_fd, os.fstat(agent.blob_fd).st_size, 0)
+
+
+def share(simulators: Sequence[Simulator], processes: int) -> list[SharedProcess]:
+    """Has simulators that have not started share up to ``processes`` processes, each those of neighbours.
+
+    A simulator without a neighbour in its process has an ordinary one, and so has one with plugins, with a
+    script, or with another transport than its neighbours.
+    """
+    bounds = np.linspace(0, len(simulators), min(processes, len(simulators)) + 1).astype(int)
+    shared = []
+    for first, end in itertools.pairwise(bounds.tolist()):
+        if end - first > 1:
+            shared.append(SharedProcess(end - first))
+            for place, simulator in enumerate(simulators[first:end]):
+                simulator.share(shared[-1], place)
+    return shared

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import itertools
 import json
 import os
 import time
@@ -98,6 +97,10 @@ class Simulator:
         self._shared: SharedProcess | None = None
         self._place = 0  # in the shared process
         self._forget()
+
+    def share(self, process: SharedProcess, place: int) -> None:
+        """Has the next process be a shared one, in which this simulator has a place."""
+        self._shared, self._place = process, place
 
     @property
     def hang_timeout_s(self) -> float:
@@ -496,21 +499,6 @@ class Simulator:
 
     def __exit__(self, *exception: object) -> None:
         self.close()
-
-
-def share(simulators: Sequence[Simulator], processes: int) -> list[SharedProcess]:
-    """Has simulators that have not started share up to ``processes`` processes, each those of neighbours.
-
-    A process plays one network at a time. Simulators with plugins, scripts or other transports than
-    their neighbours' start processes of their own.
-    """
-    bounds = np.linspace(0, len(simulators), min(processes, len(simulators)) + 1).astype(int)
-    shared = []
-    for first, end in itertools.pairwise(bounds.tolist()):
-        shared.append(SharedProcess(end - first))
-        for place, simulator in enumerate(simulators[first:end]):
-            simulator._shared, simulator._place = shared[-1], place
-    return shared
 
 
 def wait_any(simulators: Sequence[Simulator], meanwhile: Callable[[], object] | None = None) -> int:
