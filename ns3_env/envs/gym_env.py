@@ -196,6 +196,11 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
 
     def _finish_reset(self) -> tuple[Observation, dict[str, Any]]:
         """The second half of :meth:`reset`: the episode's first observation."""
+        observation, _, _, info = self._read(*self._first_rows())
+        return observation, info
+
+    def _first_rows(self) -> tuple[DecisionBatch, int]:
+        """The rows of the episode's first decision, and the index of the flow's own."""
         for attempt in range(SILENT_EPISODES if self._drawn_flow else 1):
             if attempt:
                 self._send_reset(None)  # another flow
@@ -205,8 +210,7 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
         else:
             raise ScenarioError("the controlled flow never decides: it is over before its first decision")
         self._last = rows
-        observation, _, _, info = self._read(rows, index)
-        return observation, info
+        return rows, index
 
     def step(self, action: NDArray[Any]) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Applies the action; observation and reward are those of the flow's next decision, or its end.
@@ -288,7 +292,7 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
     def _read(self, rows: DecisionBatch, index: int) -> tuple[Observation, float, bool, dict[str, Any]]:
         """Observation of a row's flow, reward of its last decision, whether the next value is 0; infos."""
         observation, reward, final, telemetry, outcome = self.task.read_row(rows, index)
-        self._record = record = rows.records[index]
+        record = rows.records[index]
         self._see(record)
         info = {"telemetry": telemetry, "time_ns": rows.time_ns, **outcome}
         if len(telemetry) == len(record):

@@ -5,20 +5,130 @@ from __future__ import annotations
 
 import os
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from numpy.typing import NDArray
+from typing_extensions import Self
 
 from ns3_env.config.bounds import MAX_FLOWS
 from ns3_env.decision.action_faults import action_fault, action_rows
-from ns3_env.envs.arrivals import Arrivals, InfoColumns, joined_infos
+from ns3_env.decision.observations import INDEX
+from ns3_env.decision.outcomes import Outcomes
 from ns3_env.envs.gym_env import FlowEnv
 from ns3_env.envs.rendering import FPS, RENDER_MODES
-from ns3_env.simulator import LockStep, SharedProcess, share
+from ns3_env.simulator import DecisionBatch, JointDecisions, LockStep, SharedProcess, share
 
 Batch = tuple[NDArray[np.float32], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
+
+#: Keys of Gymnasium's masks of the environments with a value.
+_MASKS = tuple(f"_{name}" for name in INDEX)
+
+
+class Arrivals(NamedTuple):
+    """Rows of the controlled flows of n environments, in their last messages.
+
+    Attributes:
+        alone: (n,) true for a message that the environment has itself.
+        flows, slots, first, terminated, truncated, records: see :class:`DecisionBatch`.
+        times_ns: (n,) simulated times.
+    """
+
+    alone: NDArray[np.bool_]
+    flows: NDArray[np.int64]
+    slots: NDArray[np.int64]
+    first: NDArray[np.bool_]
+    terminated: NDArray[np.bool_]
+    truncated: NDArray[np.bool_]
+    records: NDArray[np.float64]
+    times_ns: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, joint: JointDecisions | None, count: int) -> Self:
+        """Those that came together, of one row each; the rest are to be :meth:`put`."""
+        together = np.zeros(count, dtype=np.bool_) if joint is None else np.array(joint.counts) == 1
+        flags = np.zeros((3, count), dtype=np.bool_)
+        if joint is not None and together.all():
+            flows, slots, records = joint.flows, joint.slots, joint.records
+        else:
+            flows, slots = np.zeros((2, count), dtype=np.int64)
+            records = np.empty((count, len(INDEX)))
+            if joint is not None:
+                flows[together], slots[together] = joint.flows, joint.slots
+                records[together] = joint.records
+        times_ns = np.zeros(count) if joint is None else np.array(joint.times_ns)
+        return cls(~together, flows, slots, flags[0], flags[1], flags[2], records, times_ns)
+
+    def put(self, i: int, message: DecisionBatch, row: int) -> None:
+        """Copies a row of the message of environment i."""
+        self.first[i], self.terminated[i] = message.first[row], message.terminated[row]
+        self.truncated[i], self.records[i] = message.truncated[row], message.records[row]
+        self.times_ns[i] = message.time_ns
+
+    def batch(self, i: int) -> DecisionBatch:
+        """Environment i's row, as a message."""
+        one = slice(i, i + 1)
+        return DecisionBatch(
+            float(self.times_ns[i]),
+            self.flows[one],
+            self.slots[one],
+            self.first[one],
+            self.terminated[one],
+            self.truncated[one],
+            self.records[one],
+        )
+
+
+class InfoColumns(NamedTuple):
+    """Infos of n environments but for their telemetry, (n,) each, as a single environment names them."""
+
+    time_ns: NDArray[np.float64]
+    elapsed: NDArray[np.float64]
+    slowdown: NDArray[np.float64]
+    cut: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, times_ns: NDArray[np.float64], outcomes: Outcomes) -> Self:
+        """The infos with these outcomes (:meth:`Outcomes.infos`)."""
+        slowdowns = outcomes.slowdowns
+        return cls(times_ns, outcomes.elapsed, np.where(slowdowns == slowdowns, slowdowns, 0.0), outcomes.cut)
+
+    def begin(self, mask: NDArray[np.bool_]) -> None:
+        """Replaces those of the environments in the mask (n,) by a first decision's, but for the time."""
+        self.elapsed[mask], self.slowdown[mask], self.cut[mask] = 0.0, 0.0, False
+
+
+def joined_infos(
+    mask: NDArray[np.bool_], records: NDArray[np.float64], columns: InfoColumns
+) -> dict[str, Any]:
+    """The infos of the environments in the mask (n,), as Gymnasium joins them.
+
+    ``records`` (n, fields): the telemetry. A field without a number is no entry of it, and a record that
+    has one is no info "record".
+    """
+    joined: dict[str, Any] = {}
+    for key, column in columns._asdict().items():
+        joined[key], joined[f"_{key}"] = np.where(mask, column, column.dtype.type(0)), mask.copy()
+    present = (records == records).T
+    whole = present.all()
+    if not (whole and mask.all()):
+        present = present & mask
+    fields = np.where(present, records.T, 0.0)
+    complete = mask if whole else present.all(axis=0)
+    if complete.any():
+        joined["record"] = np.where(complete[:, None], records, 0.0)
+        joined["_record"] = complete.copy()
+    telemetry: dict[str, Any] = dict(zip(INDEX, fields, strict=True))
+    if whole:
+        telemetry.update(dict.fromkeys(_MASKS, present[0]))
+    else:
+        telemetry.update(zip(_MASKS, present, strict=True))
+        for name, is_there in zip(INDEX, present.any(axis=1).tolist(), strict=True):
+            if not is_there:
+                del telemetry[name], telemetry[f"_{name}"]
+    joined["telemetry"], joined["_telemetry"] = telemetry, mask.copy()
+    return joined
 
 
 class FlowVectorEnv(SyncVectorEnv):
@@ -86,126 +196,122 @@ class FlowVectorEnv(SyncVectorEnv):
         rows = action_rows(
             actions, "environments", range(self.num_envs), self.single_action_space.shape or ()
         )
-        if self.autoreset_mode is not AutoresetMode.SAME_STEP:
-            return self._step_one_by_one(rows)
-        came = self._exchange(rows)
+        begins = self._begins()
+        came = self._exchange(rows, begins)
         task = self._envs[0].task
         outcomes = task.outcomes(came.records, came.first, came.terminated, came.truncated)
         observations = task.observe(came.records)
-        self._steps += 1
-        over = came.terminated | came.truncated | (self._steps >= self._most_steps)
         columns = InfoColumns.of(came.times_ns, outcomes)
+        self._steps = np.where(begins, 0, self._steps + 1)
+        over = came.terminated | came.truncated | (self._steps >= self._most_steps)
         infos: dict[str, Any] = {}
-        if over.any():
-            self._steps[over] = 0
+        if self.autoreset_mode is not AutoresetMode.SAME_STEP:
+            self._autoreset_envs = over
+        elif over.any():
             infos = self._begin_anew(over, came, columns, observations)
         self._keep(came)
         infos.update(joined_infos(np.ones(self.num_envs, dtype=np.bool_), came.records, columns))
         return observations, outcomes.rewards, outcomes.final, over & ~outcomes.final, infos
 
+    def _begins(self) -> NDArray[np.bool_]:
+        """(num_envs,) environments whose next episode begins with this step."""
+        over: NDArray[np.bool_] = self._autoreset_envs.copy()
+        if self.autoreset_mode is AutoresetMode.DISABLED and over.any():
+            names = np.flatnonzero(over).tolist()
+            raise RuntimeError(f'the episodes of environments {names} are over: reset them by "reset_mask"')
+        return over
+
     def _begin_anew(
         self, over: NDArray[np.bool_], came: Arrivals, columns: InfoColumns, observations: NDArray[np.float32]
     ) -> dict[str, Any]:
-        """Starts the next episode of environments whose episode is ``over`` (n,): their rows of all else
-        become its first ones. Returns the infos on the ends."""
+        """Starts the next episode of environments whose episode is ``over`` (n,); returns the infos on the
+        ends."""
         infos: dict[str, Any] = {}
-        ended = np.flatnonzero(over).tolist()
-        for i in ended:
+        for i in np.flatnonzero(over).tolist():
             infos = self._add_info(infos, {"final_obs": observations[i].copy()}, i)
             self._envs[i]._send_reset(None)
         infos["final_info"] = joined_infos(over, came.records, columns)
         infos["_final_info"] = over
-        for i in ended:
-            observations[i], info = self._envs[i]._finish_reset()
-            columns.put(i, info)
-            came.records[i] = self._envs[i]._record
+        self._steps[over] = 0
+        for i in np.flatnonzero(over).tolist():
+            came.put(i, *self._envs[i]._first_rows())
             came.alone[i] = True
+            self._envs[i]._see(came.records[i])
+        observations[over] = self._envs[0].task.observe(came.records[over])
+        columns.begin(over)
         return infos
 
-    def _step_one_by_one(self, rows: NDArray[np.float64]) -> Batch:
-        """A step in which no environment starts an episode in the step that ends the one before."""
-        begins = self._autoreset_envs.copy()
-        if self.autoreset_mode is AutoresetMode.DISABLED and begins.any():
-            over = np.flatnonzero(begins).tolist()
-            raise RuntimeError(f'the episodes of environments {over} are over: reset them by "reset_mask"')
-        self._act_one_by_one(rows, begins)
-        observations = np.empty(self.observation_space.shape or (), dtype=np.float32)
-        rewards, (terminated, truncated) = np.zeros(self.num_envs), np.zeros((2, self.num_envs), np.bool_)
-        infos: dict[str, Any] = {}
-        for i, env in enumerate(self.envs):
-            if begins[i]:
-                observations[i], info = env._finish_reset()
-            else:
-                observations[i], rewards[i], terminated[i], truncated[i], info = env._finish_step()
-            infos = self._add_info(infos, info, i)
-        self._steps = np.where(begins, 0, self._steps + 1)
-        truncated |= ~(begins | terminated) & (self._steps >= self._most_steps)
-        self._autoreset_envs = terminated | truncated
-        return observations, rewards, terminated, truncated, infos
-
-    def _act_one_by_one(self, rows: NDArray[np.float64], begin: NDArray[np.bool_]) -> None:
-        """Accepts the actions (num_envs, A); environments that ``begin`` (num_envs,) an episode do so."""
-        names, space = np.flatnonzero(~begin).tolist(), self.single_action_space
-        if fault := action_fault(rows[~begin], "environments", names, space):
-            raise fault
-        for env, row, fresh in zip(self.envs, rows, begin, strict=True):
-            if fresh:
-                env._send_reset(None)
-            else:
-                env._send_action(row)
-
-    def _exchange(self, actions: NDArray[np.float64]) -> Arrivals:
-        """Sends the actions (num_envs, A), and receives a message of each environment."""
-        if self._act_together(actions):
+    def _exchange(self, actions: NDArray[np.float64], begins: NDArray[np.bool_]) -> Arrivals:
+        """Sends the actions (num_envs, A), and receives a message of each environment; those that begin an
+        episode send no action, and receive the first one."""
+        joint = None
+        if self._act_together(actions, begins):
             joint = self._together.receive(partly=True)
         else:
-            self._act_one_by_one(actions, np.zeros(self.num_envs, dtype=np.bool_))
-            joint = None
+            self._act_one_by_one(actions, begins)
         came = Arrivals.of(joint, self.num_envs)
         for i in np.flatnonzero(came.alone).tolist():
-            came.put(i, *self._envs[i]._receive_rows())
+            env = self._envs[i]
+            came.put(i, *(env._first_rows() if begins[i] else env._receive_rows()))
         if self.render_mode is not None:
             for env, record in zip(self._envs, came.records, strict=True):
                 env._see(record)
         return came
 
-    def _act_together(self, actions: NDArray[np.float64]) -> bool:
-        """Sends the actions, one for each simulator, in one call; returns whether it could."""
+    def _act_one_by_one(self, actions: NDArray[np.float64], begins: NDArray[np.bool_]) -> None:
+        """Sends the actions (num_envs, A); environments that begin an episode do so."""
+        self._check(actions, begins)
+        for env, row, fresh in zip(self.envs, actions, begins, strict=True):
+            if fresh:
+                env._send_reset(None)
+            else:
+                env._send_action(row)
+
+    def _check(self, actions: NDArray[np.float64], begins: NDArray[np.bool_]) -> None:
+        """Raises ValueError for actions that are no numbers; those of environments that begin are ignored."""
+        names = np.flatnonzero(~begins).tolist()
+        if fault := action_fault(actions[~begins], "environments", names, self.single_action_space):
+            raise fault
+
+    def _act_together(self, actions: NDArray[np.float64], begins: NDArray[np.bool_]) -> bool:
+        """Does the same with one call for all simulators; returns whether it could."""
         came = self._came
-        records = self._sole_records() if came is None else came.records
+        records = self._sole_records(begins) if came is None else came.records[~begins]
         if records is None:
             return False
         alone = range(self.num_envs) if came is None else np.flatnonzero(came.alone).tolist()
         if alone and (simulators := [env._simulator for env in self._envs]) != self._together.simulators:
             self._together = LockStep(simulators, MAX_FLOWS)
         try:
-            answers = self._envs[0].task.action(actions, records)
-            self._together.send(answers, [1] * self.num_envs)
-        except ValueError as error:
-            who = "environments", range(self.num_envs)
-            raise action_fault(actions, *who, self.single_action_space) or error from None
+            answers = self._envs[0].task.action(actions[~begins], records)
+            self._together.send(answers, np.where(begins, -1, 1).tolist())
+        except ValueError:
+            self._check(actions, begins)
+            raise
         self._came = None
         for i in alone:
             self._envs[i]._note_sent()
+        for i in np.flatnonzero(begins).tolist():
+            self._envs[i]._send_reset(None)
         return True
 
-    def _sole_records(self) -> NDArray[np.float64] | None:
-        """Records (num_envs, fields) of the decisions that are due; None unless each environment waits for
-        one."""
-        records = [env.sole_record() for env in self._envs]
+    def _sole_records(self, begins: NDArray[np.bool_]) -> NDArray[np.float64] | None:
+        """Records (n, fields) of the decisions that are due; None unless each environment that does not begin
+        an episode waits for one."""
+        records = [self._envs[i].sole_record() for i in np.flatnonzero(~begins).tolist()]
         present = [record for record in records if record is not None]
-        return np.concatenate(present) if len(present) == self.num_envs else None
+        return np.concatenate(present) if 0 < len(present) == len(records) else None
 
     def _keep(self, came: Arrivals) -> None:
         """Keeps the messages for the next step; environments with other flows' decisions have each their
         own."""
         self._came = came
-        kept = np.flatnonzero(came.alone).tolist()
+        kept = np.flatnonzero(came.alone & ~self._autoreset_envs).tolist()
         if any(self._envs[i].sole_record() is None for i in kept):
             self.envs  # noqa: B018 (hands over the others' messages)
 
-    @property
-    def envs(self) -> list[FlowEnv]:  # type: ignore[override]
+    @property  # type: ignore[override]
+    def envs(self) -> list[FlowEnv]:
         """The environments, each with its last message."""
         came, self._came = self._came, None
         if came is not None:

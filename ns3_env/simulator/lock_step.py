@@ -97,7 +97,8 @@ class LockStep:
         return JointDecisions(*columns, counts, times_ns)
 
     def send(self, actions: NDArray[np.float64], counts: list[int]) -> None:
-        """Answers all of them, as :meth:`Simulator.send_actions`: actions (k, 3), a number of rows of each.
+        """Answers all of them, as :meth:`Simulator.send_actions`: actions (k, 3), a number of rows of each;
+        negative: it was sent something else.
 
         Raises ValueError for an invalid action: then nothing is sent to any simulator.
         """

@@ -73,7 +73,7 @@ ChannelGroup::Decisions(const AgentChannel& end)
 }
 
 void
-ChannelGroup::Step(std::span<const uint32_t> counts)
+ChannelGroup::Step(std::span<const int64_t> counts)
 {
     if (counts.size() != m_ends.size())
     {
@@ -81,13 +81,16 @@ ChannelGroup::Step(std::span<const uint32_t> counts)
     }
     for (size_t i = 0; i < m_ends.size(); ++i)
     {
-        m_ends[i]->CheckSend(Command::Step, counts[i]);
+        if (counts[i] >= 0)
+        {
+            m_ends[i]->CheckSend(Command::Step, static_cast<uint32_t>(counts[i]));
+        }
     }
     if (!m_bells.empty())
     {
         for (size_t i = 0; i < m_ends.size(); ++i)
         {
-            m_ends[i]->HandOver(Command::Step, counts[i], {Waiting::Adaptive, -1});
+            HandOver(i, counts[i]);
         }
         std::ranges::for_each(m_bells, &Doorbell::Ring);
         return;
@@ -105,11 +108,20 @@ ChannelGroup::Step(std::span<const uint32_t> counts)
         {
             if (IsOurs(i) == ours)
             {
-                m_ends[i]->HandOver(Command::Step, counts[i], m_places[i]);
+                HandOver(i, counts[i]);
             }
         }
     }
     m_turns.HasSent(MonotonicNs());
+}
+
+void
+ChannelGroup::HandOver(size_t index, int64_t count)
+{
+    if (count >= 0)
+    {
+        m_ends[index]->HandOver(Command::Step, static_cast<uint32_t>(count), m_places[index]);
+    }
 }
 
 bool

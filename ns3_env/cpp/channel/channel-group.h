@@ -34,15 +34,17 @@ class ChannelGroup
     static std::span<const DecisionRow> Decisions(const AgentChannel& end);
 
     /**
-     * Hands over to each: the first `counts[i]` of its actions.
+     * Hands over to each: the first `counts[i]` of its actions. Those with a negative count were sent another command.
      * \throws ChannelError out of turn
      * \throws std::invalid_argument for an action that is not right; nothing was sent then
      */
-    void Step(std::span<const uint32_t> counts);
+    void Step(std::span<const int64_t> counts);
 
   private:
     /// Reports whether this simulator shares the agent's core.
     bool IsOurs(size_t index) const;
+    /// Hands over to one that is stepped.
+    void HandOver(size_t index, int64_t count);
 
     std::vector<AgentChannel*> m_ends;
     std::vector<Doorbell*> m_bells; ///< of simulators with several of the channels
