@@ -207,6 +207,7 @@ class FlowVectorEnv(SyncVectorEnv):
         infos: dict[str, Any] = {}
         if self.autoreset_mode is not AutoresetMode.SAME_STEP:
             self._autoreset_envs = over
+            self._env_obs = [*observations]  # what reset() returns of those that are not reset
         elif over.any():
             infos = self._begin_anew(over, came, columns, observations)
         self._keep(came)

@@ -37,7 +37,6 @@ class LastWords:
 
     def __init__(self, name: str) -> None:
         """``name`` is the name in /proc."""
-        self._kept = ""
         self._file = FileIO(os.memfd_create(name, os.MFD_CLOEXEC))  # its close() cannot be interrupted
         if self.fd <= 2:  # a closed standard stream's number: a child's own stream would replace it
             with self._file as low:
@@ -55,8 +54,6 @@ class LastWords:
 
     def end(self) -> str:
         """The end of the output that is kept, as the end of a sentence."""
-        if self._file.closed:
-            return self._kept
         text = os.pread(self.fd, _SHOWN_BYTES, max(0, len(self) - _SHOWN_BYTES))
         words = text.decode(errors="replace").strip()
         return f"; its last words:\n{words}" if words else "; it left no last words"
@@ -67,11 +64,8 @@ class LastWords:
             os.ftruncate(self.fd, 0)
 
     def close(self) -> None:
-        """Closes the file, and keeps its end; may be called again."""
-        try:
-            self._kept = self.end()
-        finally:
-            self._file.close()
+        """Closes the file; may be called again."""
+        self._file.close()
 
     def __del__(self) -> None:
         if hasattr(self, "_file"):
@@ -122,7 +116,8 @@ class SimulatorProcess:
             command: command that started it, without the channel.
         """
         self._process, self._words, self._command = process, words, command
-        self._death: str | None = None
+        self._death: str | None = None  # once it is known
+        self._last_words: str | None = None  # once the file is closed
         self.networks = 1
         self.end = weakref.finalize(self, _end_process, process, words, os.getpid())
 
@@ -198,7 +193,14 @@ class SimulatorProcess:
 
     def last_words(self) -> str:
         """The end of its output since ``forget_words``, as the end of a sentence."""
-        return self._words.end()
+        return self._words.end() if self._last_words is None else self._last_words
+
+    def leave(self) -> None:
+        """Ends the process for a simulator; others that use it learn of that later."""
+        self.networks -= 1
+        if self.networks > 0 and self.end.alive:
+            self._last_words = self._words.end()
+        self.end()
 
     def forget_words(self) -> None:
         """Discards the output so far, in an episode that is over."""

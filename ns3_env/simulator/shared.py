@@ -79,7 +79,7 @@ class SharedProcess:
         process, self._process = self._process, None
         self._free.clear()
         if process is not None:
-            process.end()
+            process.leave()
 
 
 def sent_scenario(agent: _native.AgentChannel) -> bytes:

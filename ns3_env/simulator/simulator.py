@@ -480,11 +480,11 @@ class Simulator:
         self._forget()
         if process is None:
             return
-        process.networks -= 1
-        if process.networks > 0 and agent is not None and agent.our_turn:
+        if process.networks > 1 and agent is not None and agent.our_turn:
+            process.networks -= 1
             agent.send(_native.COMMAND_CLOSE)
         else:
-            process.end()
+            process.leave()
 
     def close(self) -> None:
         """Ends the process; may be called again."""

@@ -48,9 +48,9 @@ class ChannelGroup
 
     std::vector<AgentChannel*> m_ends;
     std::vector<Doorbell*> m_bells; ///< of simulators with several of the channels
-    std::vector<int32_t> m_cores; ///< cores that this process may use
-    std::vector<Place> m_places;  ///< of the present turn
-    int32_t m_core{-1};           ///< the agent's core when it sent
+    std::vector<int32_t> m_cores;   ///< cores that this process may use
+    std::vector<Place> m_places;    ///< of the present turn
+    int32_t m_core{-1};             ///< the agent's core when it sent
     TurnTaking m_ofAll;
     TurnTaking& m_turns; ///< of the group; a single channel, with some turns by itself, has its own
 };

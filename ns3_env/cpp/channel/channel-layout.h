@@ -47,7 +47,8 @@ enum class Message : uint32_t
         5, ///< rows, and the actions of a policy in the simulator on them; expects an empty Step
     Copied =
         6, ///< a copy of the process runs, or could not be made; expects the same reply as the message before
-    Failed = 7, ///< the blob describes the fault of one of several networks, which is over; the others go on
+    Failed =
+        7, ///< the blob describes the fault of one of several networks, which is over; the others go on
 };
 
 /// Commands of the agent.

@@ -40,7 +40,10 @@ class SimulatorChannel
     /// Reports whether it is one of several; a copy of the process has only its own.
     bool IsShared() const { return m_pause != nullptr; }
     /// Reports whether the agent has answered the last message.
-    bool HasCommand() const { return m_control->agentSequence.load(std::memory_order_acquire) != m_seen; }
+    bool HasCommand() const
+    {
+        return m_control->agentSequence.load(std::memory_order_acquire) != m_seen;
+    }
     /// The process that created the channel.
     int AgentPid() const { return m_header->agentPid; }
 
@@ -90,7 +93,7 @@ class SimulatorChannel
     ActionRow* m_actionRows;
     std::vector<ActionRow> m_actions; ///< a copy: checked values no longer change
     int m_blobFd;
-    std::function<void()> m_pause;        ///< of one of several channels
+    std::function<void()> m_pause; ///< of one of several channels
     std::atomic<uint64_t>* m_heartbeat;
     AdaptiveSpin m_spin;
     CoreChoice m_core;

@@ -165,7 +165,9 @@ EventLoop::Schedule(const Time& delay, EventImpl* event)
 void
 EventLoop::ScheduleWithContext(uint32_t context, const Time& delay, EventImpl* event)
 {
-    s_current->TimelineOf(context).Add(Timeline::Current()->Now() + delay.GetTimeStep(), context, event);
+    s_current->TimelineOf(context).Add(Timeline::Current()->Now() + delay.GetTimeStep(),
+                                       context,
+                                       event);
 }
 
 EventId
@@ -178,9 +180,9 @@ EventId
 EventLoop::ScheduleDestroy(EventImpl* event)
 {
     s_current->atDestroy.emplace_back(Ptr<EventImpl>(event, false),
-                             static_cast<uint64_t>(s_current->whole.Now()),
-                             Simulator::NO_CONTEXT,
-                             EventId::UID::DESTROY);
+                                      static_cast<uint64_t>(s_current->whole.Now()),
+                                      Simulator::NO_CONTEXT,
+                                      EventId::UID::DESTROY);
     return s_current->atDestroy.back();
 }
 
@@ -194,7 +196,8 @@ EventLoop::IsExpired(const EventId& id) const
     }
     if (id.GetUid() == EventId::UID::DESTROY)
     {
-        return std::find(s_current->atDestroy.begin(), s_current->atDestroy.end(), id) == s_current->atDestroy.end();
+        return std::find(s_current->atDestroy.begin(), s_current->atDestroy.end(), id) ==
+               s_current->atDestroy.end();
     }
     return Timeline::Current()->IsExpired(id);
 }

@@ -143,6 +143,7 @@ BindChannelGroup(py::module_& module)
              &StepAll,
              py::arg("actions"),
              py::arg("counts"),
-             "Hands over with these actions (m, 3), the first counts[0] to the first one; not to those "
+             "Hands over with these actions (m, 3), the first counts[0] to the first one; not to "
+             "those "
              "with a negative count.");
 }
