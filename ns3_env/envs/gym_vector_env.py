@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Gymnasium VectorEnv of many networks, whose simulators compute side by side."""
+"""Gymnasium VectorEnv of many networks, which as many simulators play as there are cores."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def joined_infos(
 
 
 class FlowVectorEnv(SyncVectorEnv):
-    """``num_envs`` :class:`ns3_env.envs.gym_env.FlowEnv`, in each one controlled flow and a simulator.
+    """``num_envs`` :class:`ns3_env.envs.gym_env.FlowEnv`, in each one controlled flow and a network.
 
     The class of ``gymnasium.make_vec("ns3_env/RdmaIncast-v0", num_envs=8)``. All actions go out before the
     first answer is waited for.
