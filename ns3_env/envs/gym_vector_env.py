@@ -46,7 +46,7 @@ class Arrivals(NamedTuple):
 
     @classmethod
     def of(cls, joint: JointDecisions | None, count: int) -> Self:
-        """Those that came together, of one row each; the rest are to be :meth:`put`."""
+        """The messages of one row each that came together; :meth:`put` adds the others."""
         together = np.zeros(count, dtype=np.bool_) if joint is None else np.array(joint.counts) == 1
         flags = np.zeros((3, count), dtype=np.bool_)
         if joint is not None and together.all():
@@ -170,7 +170,7 @@ class FlowVectorEnv(SyncVectorEnv):
         self._most_steps = np.inf if max_episode_steps is None else max_episode_steps
         self._steps = np.zeros(num_envs)  # of each episode
         # The last messages, until they are answered or an environment is asked for by itself.
-        self._came: Arrivals | None = None
+        self._arrivals: Arrivals | None = None
         super().__init__([make] * num_envs, autoreset_mode=autoreset_mode)
         first = self.envs[0]
         for env in self.envs[1:]:
@@ -197,21 +197,21 @@ class FlowVectorEnv(SyncVectorEnv):
             actions, "environments", range(self.num_envs), self.single_action_space.shape or ()
         )
         begins = self._begins()
-        came = self._exchange(rows, begins)
+        arrivals = self._exchange(rows, begins)
         task = self._envs[0].task
-        outcomes = task.outcomes(came.records, came.first, came.terminated, came.truncated)
-        observations = task.observe(came.records)
-        columns = InfoColumns.of(came.times_ns, outcomes)
+        outcomes = task.outcomes(arrivals.records, arrivals.first, arrivals.terminated, arrivals.truncated)
+        observations = task.observe(arrivals.records)
+        columns = InfoColumns.of(arrivals.times_ns, outcomes)
         self._steps = np.where(begins, 0, self._steps + 1)
-        over = came.terminated | came.truncated | (self._steps >= self._most_steps)
+        over = arrivals.terminated | arrivals.truncated | (self._steps >= self._most_steps)
         infos: dict[str, Any] = {}
         if self.autoreset_mode is not AutoresetMode.SAME_STEP:
             self._autoreset_envs = over
-            self._env_obs = [*observations]  # what reset() returns of those that are not reset
+            self._env_obs = [*observations]  # reset() returns those of environments that it leaves alone
         elif over.any():
-            infos = self._begin_anew(over, came, columns, observations)
-        self._keep(came)
-        infos.update(joined_infos(np.ones(self.num_envs, dtype=np.bool_), came.records, columns))
+            infos = self._begin_anew(over, arrivals, columns, observations)
+        self._keep(arrivals)
+        infos.update(joined_infos(np.ones(self.num_envs, dtype=np.bool_), arrivals.records, columns))
         return observations, outcomes.rewards, outcomes.final, over & ~outcomes.final, infos
 
     def _begins(self) -> NDArray[np.bool_]:
@@ -223,7 +223,11 @@ class FlowVectorEnv(SyncVectorEnv):
         return over
 
     def _begin_anew(
-        self, over: NDArray[np.bool_], came: Arrivals, columns: InfoColumns, observations: NDArray[np.float32]
+        self,
+        over: NDArray[np.bool_],
+        arrivals: Arrivals,
+        columns: InfoColumns,
+        observations: NDArray[np.float32],
     ) -> dict[str, Any]:
         """Starts the next episode of environments whose episode is ``over`` (n,); returns the infos on the
         ends."""
@@ -231,14 +235,14 @@ class FlowVectorEnv(SyncVectorEnv):
         for i in np.flatnonzero(over).tolist():
             infos = self._add_info(infos, {"final_obs": observations[i].copy()}, i)
             self._envs[i]._send_reset(None)
-        infos["final_info"] = joined_infos(over, came.records, columns)
+        infos["final_info"] = joined_infos(over, arrivals.records, columns)
         infos["_final_info"] = over
         self._steps[over] = 0
         for i in np.flatnonzero(over).tolist():
-            came.put(i, *self._envs[i]._first_rows())
-            came.alone[i] = True
-            self._envs[i]._see(came.records[i])
-        observations[over] = self._envs[0].task.observe(came.records[over])
+            arrivals.put(i, *self._envs[i]._first_rows())
+            arrivals.alone[i] = True
+            self._envs[i]._see(arrivals.records[i])
+        observations[over] = self._envs[0].task.observe(arrivals.records[over])
         columns.begin(over)
         return infos
 
@@ -250,46 +254,45 @@ class FlowVectorEnv(SyncVectorEnv):
             joint = self._together.receive(partly=True)
         else:
             self._act_one_by_one(actions, begins)
-        came = Arrivals.of(joint, self.num_envs)
-        for i in np.flatnonzero(came.alone).tolist():
+        arrivals = Arrivals.of(joint, self.num_envs)
+        for i in np.flatnonzero(arrivals.alone).tolist():
             env = self._envs[i]
-            came.put(i, *(env._first_rows() if begins[i] else env._receive_rows()))
+            arrivals.put(i, *(env._first_rows() if begins[i] else env._receive_rows()))
         if self.render_mode is not None:
-            for env, record in zip(self._envs, came.records, strict=True):
+            for env, record in zip(self._envs, arrivals.records, strict=True):
                 env._see(record)
-        return came
+        return arrivals
 
     def _act_one_by_one(self, actions: NDArray[np.float64], begins: NDArray[np.bool_]) -> None:
         """Sends the actions (num_envs, A); environments that begin an episode do so."""
-        self._check(actions, begins)
+        if fault := self._fault(actions, begins):
+            raise fault
         for env, row, fresh in zip(self.envs, actions, begins, strict=True):
             if fresh:
                 env._send_reset(None)
             else:
                 env._send_action(row)
 
-    def _check(self, actions: NDArray[np.float64], begins: NDArray[np.bool_]) -> None:
-        """Raises ValueError for actions that are no numbers; those of environments that begin are ignored."""
+    def _fault(self, actions: NDArray[np.float64], begins: NDArray[np.bool_]) -> ValueError | None:
+        """The error that names environments whose action is no number, unless they begin an episode."""
         names = np.flatnonzero(~begins).tolist()
-        if fault := action_fault(actions[~begins], "environments", names, self.single_action_space):
-            raise fault
+        return action_fault(actions[~begins], "environments", names, self.single_action_space)
 
     def _act_together(self, actions: NDArray[np.float64], begins: NDArray[np.bool_]) -> bool:
         """Does the same with one call for all simulators; returns whether it could."""
-        came = self._came
-        records = self._sole_records(begins) if came is None else came.records[~begins]
+        arrivals = self._arrivals
+        records = self._sole_records(begins) if arrivals is None else arrivals.records[~begins]
         if records is None:
             return False
-        alone = range(self.num_envs) if came is None else np.flatnonzero(came.alone).tolist()
+        alone = range(self.num_envs) if arrivals is None else np.flatnonzero(arrivals.alone).tolist()
         if alone and (simulators := [env._simulator for env in self._envs]) != self._together.simulators:
             self._together = LockStep(simulators, MAX_FLOWS)
         try:
             answers = self._envs[0].task.action(actions[~begins], records)
             self._together.send(answers, np.where(begins, -1, 1).tolist())
-        except ValueError:
-            self._check(actions, begins)
-            raise
-        self._came = None
+        except ValueError as error:
+            raise self._fault(actions, begins) or error from None
+        self._arrivals = None
         for i in alone:
             self._envs[i]._note_sent()
         for i in np.flatnonzero(begins).tolist():
@@ -303,21 +306,21 @@ class FlowVectorEnv(SyncVectorEnv):
         present = [record for record in records if record is not None]
         return np.concatenate(present) if 0 < len(present) == len(records) else None
 
-    def _keep(self, came: Arrivals) -> None:
+    def _keep(self, arrivals: Arrivals) -> None:
         """Keeps the messages for the next step; environments with other flows' decisions have each their
         own."""
-        self._came = came
-        kept = np.flatnonzero(came.alone & ~self._autoreset_envs).tolist()
-        if any(self._envs[i].sole_record() is None for i in kept):
+        self._arrivals = arrivals
+        waiting = np.flatnonzero(arrivals.alone & ~self._autoreset_envs).tolist()
+        if any(self._envs[i].sole_record() is None for i in waiting):
             self.envs  # noqa: B018 (hands over the others' messages)
 
     @property  # type: ignore[override]
     def envs(self) -> list[FlowEnv]:
         """The environments, each with its last message."""
-        came, self._came = self._came, None
-        if came is not None:
-            for i in np.flatnonzero(~came.alone).tolist():
-                self._envs[i]._take_rows(came.batch(i))
+        arrivals, self._arrivals = self._arrivals, None
+        if arrivals is not None:
+            for i in np.flatnonzero(~arrivals.alone).tolist():
+                self._envs[i]._take_rows(arrivals.batch(i))
         return self._envs
 
     @envs.setter

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from ns3_env import _native
 from ns3_env.simulator.messages import DecisionBatch
 from ns3_env.simulator.process import SLICE_S
+from ns3_env.simulator.shared import SharedProcess
 from ns3_env.simulator.simulator import Simulator
 
 
@@ -118,3 +120,19 @@ class LockStep:
             self._group = _native.ChannelGroup(present) if len(present) == len(ends) else None
             self._ends = ends
         return self._group
+
+
+def share(simulators: Sequence[Simulator], processes: int) -> list[SharedProcess]:
+    """Has simulators that have not started share up to ``processes`` processes, each those of neighbours.
+
+    A simulator without a neighbour in its process has an ordinary one, and so has one with plugins, with a
+    script, or with another transport than its neighbours.
+    """
+    bounds = np.linspace(0, len(simulators), min(processes, len(simulators)) + 1).astype(int)
+    shared = []
+    for first, end in itertools.pairwise(bounds.tolist()):
+        if end - first > 1:
+            shared.append(SharedProcess(end - first))
+            for place, simulator in enumerate(simulators[first:end]):
+                simulator.share(shared[-1], place)
+    return shared

@@ -3,21 +3,13 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import weakref
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-import numpy as np
 
 from ns3_env import _native
 from ns3_env.programs.transport import Transport
 from ns3_env.simulator.process import SimulatorProcess
-
-if TYPE_CHECKING:
-    from ns3_env.simulator.simulator import Simulator
 
 
 class SharedProcess:
@@ -71,8 +63,8 @@ class SharedProcess:
     def played_scenario(self) -> bytes:
         """The JSON of the scenario that the process played last."""
         assert self._bell is not None
-        played = self._channels[min(self._bell.played, self._size - 1)]()
-        return b"" if played is None else sent_scenario(played)
+        channel = self._channels[min(self._bell.played, self._size - 1)]()
+        return b"" if channel is None else sent_scenario(channel)
 
     def end(self) -> None:
         """Ends the process, whoever uses it; may be called again."""
@@ -85,19 +77,3 @@ class SharedProcess:
 def sent_scenario(agent: _native.AgentChannel) -> bytes:
     """The JSON of the scenario sent last, which is still in the channel."""
     return os.pread(agent.blob_fd, os.fstat(agent.blob_fd).st_size, 0)
-
-
-def share(simulators: Sequence[Simulator], processes: int) -> list[SharedProcess]:
-    """Has simulators that have not started share up to ``processes`` processes, each those of neighbours.
-
-    A simulator without a neighbour in its process has an ordinary one, and so has one with plugins, with a
-    script, or with another transport than its neighbours.
-    """
-    bounds = np.linspace(0, len(simulators), min(processes, len(simulators)) + 1).astype(int)
-    shared = []
-    for first, end in itertools.pairwise(bounds.tolist()):
-        if end - first > 1:
-            shared.append(SharedProcess(end - first))
-            for place, simulator in enumerate(simulators[first:end]):
-                simulator.share(shared[-1], place)
-    return shared

@@ -32,7 +32,11 @@ def incast(**changes: Any) -> Scenario:
 
 #: Marks, losses and BBR's phases are drawn.
 LOSSY = incast(loss_probability=0.01)
-BBR = incast(transport="tcp", controllers=[{"name": "agent"}, {"name": "bbr"}])
+BBR = incast(
+    transport="tcp",
+    traffic={"kind": "incast", "size_bytes": 3_000_000, "spread_ns": 500_000},
+    controllers=[{"name": "agent"}, {"name": "bbr"}],
+)
 
 
 @contextmanager
@@ -47,22 +51,22 @@ def together(count: int, processes: int = 1, **options: Any) -> Iterator[list[Si
 
 def played(simulators: Sequence[Simulator], scenarios: Sequence[Scenario]) -> list[list[str]]:
     """All messages of an episode of each, the simulators taking turns at every decision."""
-    told: list[list[str]] = [[] for _ in scenarios]
+    messages: list[list[str]] = [[] for _ in scenarios]
     for simulator, scenario in zip(simulators, scenarios, strict=True):
         simulator.send_reset(scenario)
     going = list(range(len(simulators)))
     while going:
         for i in tuple(going):
             message = simulators[i].receive()
-            told[i].append(repr(message))
+            messages[i].append(repr(message))
             if isinstance(message, EpisodeEnd):
                 going.remove(i)
             else:
                 assert isinstance(message, DecisionBatch)
-                told[i][-1] += message.records.tobytes().hex()
-                window = 2e4 + 1e4 * (len(told[i]) % 5)
+                messages[i][-1] += message.records.tobytes().hex()
+                window = 2e4 + 1e4 * (len(messages[i]) % 5)
                 simulators[i].send_actions(np.tile([window, 1e11, 0.0], (int(message.due.sum()), 1)))
-    return told
+    return messages
 
 
 def alone(scenarios: Sequence[Scenario]) -> list[list[str]]:
@@ -196,13 +200,13 @@ def test_a_branch_of_one_of_several_networks_goes_its_own_way() -> None:
         begun(simulators)
         (branch,) = simulators[1].branch()
         assert branch.pid != simulators[1].pid
-        told = []
+        messages = []
         for simulator in (branch, simulators[1]):
             simulator.send_actions([[5e4, 1e11, 0.0]])
             message = simulator.receive()
             assert isinstance(message, DecisionBatch)
-            told.append(message.records.tobytes())
-        assert told[0] == told[1]
+            messages.append(message.records.tobytes())
+        assert messages[0] == messages[1]
         goes_on(branch)
         branch.send_reset(incast())
         assert isinstance(branch.receive(), DecisionBatch)

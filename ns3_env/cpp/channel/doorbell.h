@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Doorbell of a simulator that plays several networks: the word on which it sleeps, and its sign of life.
+// Doorbell of a simulator that plays several networks: its futex word and its sign of life.
 #ifndef NS3_ENV_CHANNEL_DOORBELL_H
 #define NS3_ENV_CHANNEL_DOORBELL_H
 
