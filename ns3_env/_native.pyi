@@ -16,6 +16,7 @@ MESSAGE_DECISIONS: int
 MESSAGE_EPISODE_END: int
 MESSAGE_COPIED: int
 MESSAGE_ERROR: int
+MESSAGE_FAILED: int
 MESSAGE_TRANSITIONS: int
 COMMAND_STEP: int
 COMMAND_RESET: int
@@ -61,8 +62,13 @@ def join(
 ) -> JointColumns: ...
 def wait_any(ends: list[AgentChannel], timeout_s: float) -> int: ...
 
+class Doorbell:
+    def __init__(self) -> None: ...
+    fd: int
+    played: int
+
 class AgentChannel:
-    def __init__(self, capacity: int) -> None: ...
+    def __init__(self, capacity: int, bell: Doorbell | None = None) -> None: ...
     channel_fd: int
     blob_fd: int
     capacity: int
@@ -71,6 +77,7 @@ class AgentChannel:
     heartbeat: int
     kind: int
     our_turn: bool
+    due: int
     turns: int
     copy_pid: int
     flows: NDArray[np.uint32]
@@ -126,6 +133,7 @@ def mpcc_decide(controls: list[MpccControl], rows: NDArray[np.float64]) -> NDArr
 
 class ChannelGroup:
     def __init__(self, ends: tuple[AgentChannel, ...]) -> None: ...
+    waiting: bool
     def wait(self, timeout_s: float) -> bool: ...
     def take(self, slots: int, partly: bool) -> tuple[JointColumns, list[int], list[float]] | None: ...
     def step(self, actions: NDArray[np.float64], counts: list[int]) -> None: ...

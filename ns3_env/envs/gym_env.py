@@ -200,6 +200,11 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
 
     def _finish_reset(self) -> tuple[Observation, dict[str, Any]]:
         """The second half of :meth:`reset`: the episode's first observation."""
+        observation, _, _, info = self._read(*self._first_rows())
+        return observation, info
+
+    def _first_rows(self) -> tuple[DecisionBatch, int]:
+        """The rows of the episode's first decision, and the index of the flow's own."""
         for attempt in range(SILENT_EPISODES if self._drawn_flow else 1):
             if attempt:
                 self._send_reset(None)  # another flow
@@ -209,8 +214,7 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
         else:
             raise ScenarioError("the controlled flow never decides: it is over before its first decision")
         self._last = rows
-        observation, _, _, info = self._read(rows, index)
-        return observation, info
+        return rows, index
 
     def step(self, action: NDArray[Any]) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Applies the action; observation and reward are those of the flow's next decision, or its end.
@@ -247,11 +251,9 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
         """Notes that the caller that steps several simulators together sent the action."""
         self._last = None
 
-    def _take_rows(self, rows: DecisionBatch) -> tuple[DecisionBatch, int]:
-        """Processes, as :meth:`_receive_rows`, the one row from the caller that steps several
-        simulators together."""
+    def _take_rows(self, rows: DecisionBatch) -> None:
+        """Takes the message over from the caller that steps several simulators together."""
         self._last = rows
-        return rows, 0
 
     def _finish_step(self) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """The second half of :meth:`step`: the outcome of the action."""
@@ -294,28 +296,17 @@ class FlowEnv(WithTask, gym.Env[Observation, NDArray[Any]], EzPickle):
     def _read(self, rows: DecisionBatch, index: int) -> tuple[Observation, float, bool, dict[str, Any]]:
         """Observation of a row's flow, reward of its last decision, whether the next value is 0; infos."""
         observation, reward, final, telemetry, outcome = self.task.read_row(rows, index)
-        record = self._remember(rows, index)
+        record = rows.records[index]
+        self._see(record)
         info = {"telemetry": telemetry, "time_ns": rows.time_ns, **outcome}
         if not np.count_nonzero(record != record):
             info["record"] = record
         return observation, reward, final, info
 
-    def _remember(self, rows: DecisionBatch, index: int) -> NDArray[np.float64]:
-        """The record of a row, which films show as well."""
-        record: NDArray[np.float64] = rows.records[index]
-        self._record = record
+    def _see(self, record: NDArray[np.float64]) -> None:
+        """Shows the record of the flow in a film."""
         if self._film.rolls:
             self._film.see([self._flow], record[None])
-        return record
-
-    def _short_info(self, rows: DecisionBatch, index: int, outcome: dict[str, Any]) -> dict[str, Any]:
-        """Infos of a step without telemetry by name, whose record stays in ``_record``; ``outcome``: entries
-        of :meth:`Outcomes.infos`."""
-        record = self._remember(rows, index)
-        info = {"time_ns": rows.time_ns, **outcome}
-        if not np.count_nonzero(record != record):
-            info["record"] = record
-        return info
 
     def branch(self) -> Self:
         """A copy of the environment at this decision, which continues by itself (:meth:`Simulator.branch`).

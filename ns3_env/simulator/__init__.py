@@ -12,10 +12,11 @@ from ns3_env.programs.executable import (
     list_controllers,
 )
 from ns3_env.programs.plugins import load_plugins, plugin_versions
-from ns3_env.simulator.lock_step import JointDecisions, LockStep
+from ns3_env.simulator.lock_step import JointDecisions, LockStep, share
 from ns3_env.simulator.messages import DecisionBatch, EpisodeEnd, Transitions
 from ns3_env.simulator.pool import HealthCheck
 from ns3_env.simulator.script import Script
+from ns3_env.simulator.shared import SharedProcess
 from ns3_env.simulator.simulator import Simulator, hang_timeout_s, wait_any
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "JointDecisions",
     "LockStep",
     "Script",
+    "SharedProcess",
     "Simulator",
     "Transitions",
     "default_attributes",
@@ -38,5 +40,6 @@ __all__ = [
     "list_controllers",
     "load_plugins",
     "plugin_versions",
+    "share",
     "wait_any",
 ]

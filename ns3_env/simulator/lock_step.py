@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from ns3_env import _native
 from ns3_env.simulator.messages import DecisionBatch
 from ns3_env.simulator.process import SLICE_S
+from ns3_env.simulator.shared import SharedProcess
 from ns3_env.simulator.simulator import Simulator
 
 
@@ -84,7 +86,7 @@ class LockStep:
         Raises as :meth:`Simulator.receive`.
         """
         group = self._of_now()
-        if group is None or not all(simulator.waiting for simulator in self.simulators):
+        if group is None or not group.waiting:
             return None
         while not group.wait(SLICE_S):
             for simulator in self.simulators:
@@ -94,22 +96,17 @@ class LockStep:
         if message is None:
             return None
         columns, counts, times_ns = message
-        decisions = JointDecisions(*columns, counts, times_ns)
-        for simulator, count in zip(self.simulators, decisions.counts, strict=True):
-            if count:
-                simulator.took(count)
-        return decisions
+        return JointDecisions(*columns, counts, times_ns)
 
     def send(self, actions: NDArray[np.float64], counts: list[int]) -> None:
-        """Answers all of them, as :meth:`Simulator.send_actions`: actions (k, 3), a number of rows of each.
+        """Answers all of them, as :meth:`Simulator.send_actions`: actions (k, 3), a number of rows of each;
+        negative: it was sent something else.
 
         Raises ValueError for an invalid action: then nothing is sent to any simulator.
         """
         group = self._of_now()
         assert group is not None
         group.step(actions, counts)
-        for simulator in self.simulators:
-            simulator.handed_over()
 
     def forget(self) -> None:
         """Lets go of the channels, which keep their descriptors as long as they are known here."""
@@ -123,3 +120,19 @@ class LockStep:
             self._group = _native.ChannelGroup(present) if len(present) == len(ends) else None
             self._ends = ends
         return self._group
+
+
+def share(simulators: Sequence[Simulator], processes: int) -> list[SharedProcess]:
+    """Has simulators that have not started share up to ``processes`` processes, each those of neighbours.
+
+    A simulator without a neighbour in its process has an ordinary one, and so has one with plugins, with a
+    script, or with another transport than its neighbours.
+    """
+    bounds = np.linspace(0, len(simulators), min(processes, len(simulators)) + 1).astype(int)
+    shared = []
+    for first, end in itertools.pairwise(bounds.tolist()):
+        if end - first > 1:
+            shared.append(SharedProcess(end - first))
+            for place, simulator in enumerate(simulators[first:end]):
+                simulator.share(shared[-1], place)
+    return shared

@@ -102,7 +102,11 @@ class Program(subprocess.Popen[bytes]):
 
 
 class SimulatorProcess:
-    """One process of rdma-sim or tcp-sim. It ends with this object, and at the interpreter's exit."""
+    """One process of rdma-sim or tcp-sim. It ends with this object, and at the interpreter's exit.
+
+    Attributes:
+        networks: number of simulators that use it.
+    """
 
     def __init__(self, process: Child, words: LastWords, command: Sequence[str]) -> None:
         """
@@ -112,25 +116,37 @@ class SimulatorProcess:
             command: command that started it, without the channel.
         """
         self._process, self._words, self._command = process, words, command
+        self._death: str | None = None  # once it is known
+        self._last_words: str | None = None  # once the file is closed
+        self.networks = 1
         self.end = weakref.finalize(self, _end_process, process, words, os.getpid())
 
     @classmethod
     def started(
         cls,
         executable: Path,
-        agent: _native.AgentChannel,
+        agents: Sequence[_native.AgentChannel],
         transport: Transport = "rdma",
         script: Script | None = None,
+        bell: _native.Doorbell | None = None,
     ) -> Self:
         """Starts one at our end of the channel, with the transport's plugins; or a script, which finds the
-        channel in its environment. Raises SimulatorNotFound."""
+        channel in its environment. With ``bell``, it plays a network for each of several channels.
+
+        Raises SimulatorNotFound.
+        """
+        files = [file for agent in agents for file in (agent.channel_fd, agent.blob_fd)]
+        channels = f"--channel-fd={','.join(str(agent.channel_fd) for agent in agents)}"
         words = LastWords("ns3_env-stderr")
         if script is None:
             command = [os.fspath(executable), *plugin_options(transport)]
-            started, environment = [*command, f"--channel-fd={agent.channel_fd}"], None
+            started, environment = [*command, channels], None
         else:
             started = command = script.command()
-            environment = {**script.environment(), "NS3_ENV_CHANNEL_FD": str(agent.channel_fd)}
+            environment = {**script.environment(), "NS3_ENV_CHANNEL_FD": str(agents[0].channel_fd)}
+        if bell is not None:
+            started.append(f"--bell-fd={bell.fd}")
+            files.append(bell.fd)
         try:
             process = Program(
                 started,
@@ -138,7 +154,7 @@ class SimulatorProcess:
                 stdin=subprocess.DEVNULL,
                 stdout=words.fd,
                 stderr=words.fd,
-                pass_fds=(agent.channel_fd, agent.blob_fd),
+                pass_fds=files,
                 # Its own session: Ctrl-C at the terminal is the parent's to handle.
                 start_new_session=True,
             )
@@ -163,19 +179,28 @@ class SimulatorProcess:
     def death(self, scenario_json: Callable[[], bytes]) -> str | None:
         """Describes how the process ended, with its last output; None while it runs.
 
-        ``played()``: the JSON of its episode, for the command that reproduces the fault.
+        Args:
+            scenario_json: the JSON of its episode, for the command that reproduces the fault.
         """
         code = self._process.poll()
-        if code is None:
-            return None
+        if code is None or self._death is not None:
+            return self._death
         how = killed_by(-code) if code < 0 else f"ended with exit code {code}"
         if -code in FAULTS:
             how += _shown_again(self._command, scenario_json())
-        return f"the simulator (pid {self.pid}) {how}{self.last_words()}"
+        self._death = f"the simulator (pid {self.pid}) {how}{self.last_words()}"
+        return self._death
 
     def last_words(self) -> str:
         """The end of its output since ``forget_words``, as the end of a sentence."""
-        return self._words.end()
+        return self._words.end() if self._last_words is None else self._last_words
+
+    def leave(self) -> None:
+        """Ends the process for a simulator; others that use it learn of that later."""
+        self.networks -= 1
+        if self.networks > 0 and self.end.alive:
+            self._last_words = self._words.end()
+        self.end()
 
     def forget_words(self) -> None:
         """Discards the output so far, in an episode that is over."""

@@ -29,6 +29,7 @@ from ns3_env.simulator.messages import DecisionBatch, EpisodeEnd, Transitions
 from ns3_env.simulator.process import SLICE_S, LastWords, SimulatorProcess, Watch
 from ns3_env.simulator.results import ASKED, results_with_columns
 from ns3_env.simulator.script import Script
+from ns3_env.simulator.shared import SharedProcess, sent_scenario
 
 if TYPE_CHECKING:
     from ns3_env.scenario import Scenario
@@ -93,7 +94,13 @@ class Simulator:
         self._start_timeout_s = start_timeout_s
         self._scenario: Scenario | Script | None = None
         self._script: Script | None = None
+        self._shared: SharedProcess | None = None
+        self._place = 0  # in the shared process
         self._forget()
+
+    def share(self, process: SharedProcess, place: int) -> None:
+        """Has the next process be a shared one, in which this simulator has a place."""
+        self._shared, self._place = process, place
 
     @property
     def hang_timeout_s(self) -> float:
@@ -108,7 +115,6 @@ class Simulator:
         none: NDArray[Any] = np.empty(0)
         self._actions = none
         self._watch = Watch()
-        self._due = -1  # actions expected; -1: only a reset is
         self._transitions = False  # the scenario asks for them
         self._columns = False  # these were requested
         self._transport: Transport = "rdma"  # that of the process
@@ -122,6 +128,11 @@ class Simulator:
     def waiting(self) -> bool:
         """The simulator has the turn: :meth:`receive` will give its answer."""
         return self._agent is not None and not self._agent.our_turn
+
+    @property
+    def due(self) -> int:
+        """Actions that the simulator has asked for; negative: none."""
+        return -1 if self._agent is None else self._agent.due
 
     def start(self, transport: Transport = "rdma") -> None:
         """Starts the transport's process, if it does not run.
@@ -139,18 +150,29 @@ class Simulator:
         if script is None and plugins_of(transport):
             describe_controllers(executable)  # loads them: a fault is a line, not a process that dies
         try:
-            agent = _native.AgentChannel(self._capacity)
-        except _native.ChannelError as error:  # no memory left, or none allowed
-            raise SimulatorError(f"there is no channel to it: {error}") from None
-        try:
-            self._process, self._agent = SimulatorProcess.started(executable, agent, transport, script), agent
+            self._process, self._agent = self._entered(executable, transport)
             self._transport = transport
-            self._actions = agent.actions
+            self._actions = self._agent.actions
             if (kind := self._await(starting=True)) != _native.MESSAGE_READY:
                 self._raise_broken(f"message {kind} at its start")
         except BaseException:
             self.kill()
             raise
+
+    def _entered(
+        self, executable: Path, transport: Transport
+    ) -> tuple[SimulatorProcess, _native.AgentChannel]:
+        """The process and its channel: shared with others, or this simulator's alone."""
+        try:
+            if self._shared is not None:
+                if plugins_of(transport) or self._script is not None:
+                    self._shared = None  # a plugin may keep something for itself from one network to the next
+                elif entered := self._shared.enter(self._place, executable, transport, self._capacity):
+                    return entered
+            agent = _native.AgentChannel(self._capacity)
+        except _native.ChannelError as error:  # no memory left, or none allowed
+            raise SimulatorError(f"there is no channel to it: {error}") from None
+        return SimulatorProcess.started(executable, [agent], transport, self._script), agent
 
     def send_reset(
         self, scenario: Scenario | Script | Mapping[str, Any], *, replace: bool = True, columns: bool = False
@@ -192,11 +214,10 @@ class Simulator:
         self._agent.write_blob(text.encode())
         self._transitions, self._columns = transitions, columns
         self._agent.send(_native.COMMAND_RESET)
-        self.handed_over()
 
     def _take_script(self, script: Script | None) -> None:
         """Ends a process that runs no other episode: that of a script, or any process before a script."""
-        ended = self._due < 0 and not self.waiting
+        ended = self.due < 0 and not self.waiting
         if self._script is not None and self._process is not None and ended:
             self._process.wait(_PATIENCE_S)  # it may have something to write after the episode's end
         if self._script is not None or script is not None:
@@ -224,17 +245,14 @@ class Simulator:
         Raises ValueError for another shape, for a window or rate that is no number >= 0, and for a last
         number that is not finite: nothing is sent then.
         """
-        if self._agent is None or self._due < 0 or not self._agent.our_turn:
+        if self._agent is None or (due := self._agent.due) < 0:
             raise RuntimeError(
                 "the simulator has asked for no actions: send_reset() and receive() come first"
             )
         values = np.asarray(actions, dtype=np.float64)
-        if values.shape != (self._due, _native.ACTION_WIDTH) and not values.size == self._due == 0:
-            raise ValueError(
-                f"{self._due} rows of {_native.ACTION_WIDTH} actions were due, not {values.shape}"
-            )
+        if values.shape != (due, _native.ACTION_WIDTH) and not values.size == due == 0:
+            raise ValueError(f"{due} rows of {_native.ACTION_WIDTH} actions were due, not {values.shape}")
         self._agent.step(values)
-        self.handed_over()
 
     def branch(self, copies: int = 1, *, until_ns: float | None = None, asks: bool = True) -> list[Simulator]:
         """Copies of the simulation at the decision that it waits for; each continues by itself.
@@ -257,7 +275,7 @@ class Simulator:
             SimulatorError: there is no process, no memory or no descriptor for a copy; this simulation is as
                 before, and there are no copies.
         """
-        if self._agent is None or self._due < 0 or not self._agent.our_turn:
+        if self.due < 0:
             raise RuntimeError("only a simulator that waits for actions can be branched")
         branches: list[Simulator] = []
         try:
@@ -277,7 +295,6 @@ class Simulator:
             hang_timeout_s=self._hang_timeout_s,
             start_timeout_s=self._start_timeout_s,
         )
-        due = self._due
         try:
             agent = _native.AgentChannel(self._capacity)
             words = LastWords("ns3_env-stderr")
@@ -286,43 +303,30 @@ class Simulator:
         until_ps, turns = -1 if until_ns is None else round(until_ns * 1000), self._agent.turns
         try:
             self._agent.branch(agent, words.fd, until_ps, asks)
-            self.handed_over()
             if (kind := self._await()) != _native.MESSAGE_COPIED:
                 self._raise_broken(f"message {kind} where a copy was asked for")
-            self._due = due
             if (pid := self._agent.copy_pid) < 0:
                 raise SimulatorError(f"the simulator cannot be copied: {os.strerror(-pid)}")
             copy._process, copy._agent = self._process.copied(pid, words), agent
         except BaseException:
             if self._agent is not None and self._agent.turns != turns:
-                self._disown(words, due)
+                self._disown(words)
             raise
         copy._transport, copy._scenario = self._transport, self._scenario
         copy._transitions, copy._columns = self._transitions, self._columns
         copy._actions = agent.actions
         copy._await()
-        copy._due = due
         return copy
 
-    def _disown(self, words: LastWords, due: int) -> None:
+    def _disown(self, words: LastWords) -> None:
         """Ends the copy of a branch that was interrupted; the same actions are due again."""
         assert self._agent is not None
         assert self._process is not None
         with contextlib.suppress(SimulatorDied, SimulatorHung):
             if self.waiting:
                 self._await()
-            if self._agent.kind == _native.MESSAGE_COPIED:
-                self._due = due
-                if (pid := self._agent.copy_pid) > 0:
-                    self._process.copied(pid, words).end()
-
-    def handed_over(self) -> None:
-        """Notes that the simulator has the turn, after an answer here or to several at once."""
-        self._due = -1
-
-    def took(self, due: int) -> None:
-        """Notes that its decisions came with other simulators'; ``due`` of them need an action."""
-        self._due = due
+            if self._agent.kind == _native.MESSAGE_COPIED and (pid := self._agent.copy_pid) > 0:
+                self._process.copied(pid, words).end()
 
     def receive(
         self, meanwhile: Callable[[], object] | None = None
@@ -345,11 +349,8 @@ class Simulator:
         kind = self._await(meanwhile)
         agent = self._agent
         if kind == _native.MESSAGE_DECISIONS:
-            decisions = DecisionBatch.of(agent)
-            self._due = len(decisions.due) if decisions.goes_on else int(np.count_nonzero(decisions.due))
-            return decisions
+            return DecisionBatch.of(agent)
         if kind == _native.MESSAGE_TRANSITIONS and self._transitions:
-            self._due = 0
             actions = self._actions[: agent.row_count]
             return Transitions.of(agent, actions=actions[:, 2].copy(), windows=actions[:, :2].copy())
         if kind == _native.MESSAGE_EPISODE_END:
@@ -361,6 +362,8 @@ class Simulator:
             if not isinstance(results, dict):
                 self._raise_broken(f"results that are a {type(results).__name__}")
             return EpisodeEnd(results)
+        if kind == _native.MESSAGE_FAILED:
+            self._raise_failed(self._read_blob().decode(errors="replace"))
         if kind == _native.MESSAGE_ERROR:
             text = self._read_blob().decode(errors="replace")
             if not text:
@@ -422,7 +425,6 @@ class Simulator:
                 if meanwhile is not None:
                     meanwhile()
                 kind = self._next_message()
-        self._due = -1
         return kind
 
     def _next_message(self) -> int:
@@ -433,11 +435,16 @@ class Simulator:
         except _native.ChannelError as error:
             self._raise_broken(str(error))
 
-    def _sent_scenario(self) -> bytes:
-        """The JSON of the scenario sent last, which is still in the channel."""
+    def _played_scenario(self) -> bytes:
+        """The JSON of the scenario that the process plays."""
         assert self._agent is not None
-        blob = self._agent.blob_fd
-        return os.pread(blob, os.fstat(blob).st_size, 0)
+        return sent_scenario(self._agent) if self._shared is None else self._shared.played_scenario()
+
+    def _raise_failed(self, words: str) -> NoReturn:
+        """This network of a shared process is over; the others go on."""
+        message = f"the simulator (pid {self.pid}) ended with exit code 1; its last words:\n{words}"
+        self.kill()
+        raise SimulatorDied(message)
 
     def _read_blob(self) -> bytes:
         assert self._agent is not None
@@ -454,7 +461,7 @@ class Simulator:
 
     def _raise_if_dead(self) -> None:
         assert self._process is not None
-        if (message := self._process.death(self._sent_scenario)) is not None:
+        if (message := self._process.death(self._played_scenario)) is not None:
             self.kill()
             raise SimulatorDied(message)
 
@@ -465,15 +472,24 @@ class Simulator:
         raise SimulatorHung(message)
 
     def kill(self) -> None:
-        """Ends the process at once; :meth:`send_reset` starts a new one."""
-        process = self._process
+        """Ends the process at once; :meth:`send_reset` starts a new one.
+
+        A shared process whose network waits here goes on for the others.
+        """
+        process, agent = self._process, self._agent
         self._forget()
-        if process is not None:
-            process.end()
+        if process is None:
+            return
+        if process.networks > 1 and agent is not None and agent.our_turn:
+            process.networks -= 1
+            agent.send(_native.COMMAND_CLOSE)
+        else:
+            process.leave()
 
     def close(self) -> None:
         """Ends the process; may be called again."""
-        if self._process is not None and self._agent is not None and self._agent.our_turn:
+        alone = self._process is not None and self._process.networks == 1
+        if alone and self._process is not None and self._agent is not None and self._agent.our_turn:
             self._agent.send(_native.COMMAND_CLOSE)
             self._process.wait(_PATIENCE_S)
         self.kill()

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import gymnasium as gym
@@ -19,7 +20,9 @@ from ns3_env.envs.gym_env import FlowEnv, incast_scenario
 from ns3_env.envs.gym_vector_env import FlowVectorEnv
 from ns3_env.envs.pettingzoo_env import FlowParallelEnv
 from ns3_env.envs.sb3_vec_env import FlowVecEnv
+from ns3_env.ids import id_of
 from ns3_env.scenario import Synchronous
+from tests.processes import alive
 
 ID = "ns3_env/RdmaIncast-v1"
 
@@ -174,33 +177,80 @@ def _telemetry(content: Any) -> list[dict[str, Any]]:
     return below + ([content["telemetry"]] if "telemetry" in content else [])
 
 
-@pytest.mark.parametrize(("name", "least_ends"), [(ID, 2), ("ns3_env/TcpBottleneck-v0", 0)])
+_VECTORS = {
+    "incast": (ID, {"flows": 3}, AutoresetMode.SAME_STEP, 2),
+    "incast, next step": (ID, {"flows": 3}, AutoresetMode.NEXT_STEP, 2),
+    "incast, disabled": (ID, {"flows": 3}, AutoresetMode.DISABLED, 2),
+    "another flow each time": (ID, {"flow": None}, AutoresetMode.SAME_STEP, 1),
+    "tcp": ("ns3_env/TcpBottleneck-v0", {"flows": 3}, AutoresetMode.SAME_STEP, 0),
+    "drawn networks": (id_of("Mixed"), {}, AutoresetMode.SAME_STEP, 2),
+    "drawn networks of tcp": (id_of("Tcp"), {}, AutoresetMode.NEXT_STEP, 1),
+    "a reward in Python": (ID, {"reward": "proportional"}, AutoresetMode.NEXT_STEP, 1),
+}
+
+
+@pytest.mark.parametrize("case", _VECTORS)
 def test_make_vec_is_its_single_environments_row_by_row_with_infos_joined_as_gymnasium_does(
-    name: str, least_ends: int
+    case: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    vector: Any = gym.make_vec(name, num_envs=2, flows=3)
-    assert vector.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
-    singles = [gym.make(name, flows=3) for _ in range(2)]
-    joined = SyncVectorEnv([lambda: gym.make("Pendulum-v1")] * 2)._add_info
+    name, arguments, mode, least_ends = _VECTORS[case]
+    monkeypatch.setattr("os.sched_getaffinity", lambda pid: {0, 1})
+    vector: Any = gym.make_vec(name, num_envs=5, autoreset_mode=mode, **arguments)
+    singles = [gym.make(name, **arguments) for _ in range(5)]
+    joined = partial(SyncVectorEnv._add_info, vector)
     observations = vector.reset(seed=5)[0]
     alone = [env.reset(seed=5 + i)[0] for i, env in enumerate(singles)]
-    action, ends = np.array([0.3], dtype=np.float32), 0
-    for _ in range(60):
+    assert len({env._simulator.pid for env in vector.envs}) == 2
+    vector.action_space.seed(5)
+    over, ends = np.zeros(5, dtype=np.bool_), 0
+    for _ in range(40):
+        if mode is AutoresetMode.DISABLED and over.any():
+            observations = vector.reset(options={"reset_mask": over})[0]
+            alone = [env.reset()[0] if over[i] else alone[i] for i, env in enumerate(singles)]
+            over[:] = False
         assert np.array_equal(observations, np.stack(alone))
-        observations, rewards, terminated, truncated, infos = vector.step(np.tile(action, (2, 1)))
+        actions = vector.action_space.sample()
+        observations, rewards, terminated, truncated, infos = vector.step(actions)
         expected: dict[str, Any] = {}
         for i, env in enumerate(singles):
-            alone[i], reward, *over, info = env.step(action)
-            assert (reward, over) == (rewards[i], [terminated[i], truncated[i]])
-            if any(over):
+            if over[i]:
+                (alone[i], info), reward, ended = env.reset(), 0.0, [False, False]
+            else:
+                alone[i], reward, *ended, info = env.step(actions[i])  # type: ignore[assignment]
+            assert (reward, ended) == (rewards[i], [terminated[i], truncated[i]])
+            if any(ended) and mode is AutoresetMode.SAME_STEP:
                 expected = joined(expected, {"final_obs": alone[i], "final_info": info}, i)
-                (alone[i], info), ends = env.reset(), ends + 1
+                alone[i], info = env.reset()
             expected = joined(expected, info, i)
         assert same(infos, expected)
+        ends += int((terminated | truncated).sum())
+        over = (terminated | truncated) & (mode is not AutoresetMode.SAME_STEP)
     assert ends >= least_ends
     vector.close()
     for env in singles:
         env.close()
+
+
+def test_environments_of_a_vector_may_be_stepped_and_branched_by_themselves() -> None:
+    vector: Any = gym.make_vec(ID, num_envs=3, flows=3)
+    vector.reset(seed=5)
+    actions = np.zeros((3, 1), dtype=np.float32)
+    vector.step(actions)
+    branch = vector.envs[1].branch()
+    expected, *_ = branch.step(actions[1])
+    branch.close()
+    observation, *_ = vector.envs[1].step(actions[1])
+    assert np.array_equal(observation, expected)
+    vector.step(actions)
+    snapshot = vector.envs[2].snapshot()
+    observations, *_ = vector.step(actions)
+    vector.envs[2].restore(snapshot)
+    assert np.array_equal(vector.envs[2].step(actions[2])[0], observations[2])
+    vector.step(actions)
+    snapshot.close()
+    pids = [env._simulator.pid for env in vector.envs]
+    vector.close()
+    assert not any(map(alive, pids))
 
 
 @pytest.mark.parametrize("mode", AutoresetMode)

@@ -48,7 +48,6 @@ def play(simulator: Simulator, text: str) -> dict[str, Any] | None:
     assert simulator._agent is not None
     simulator._agent.write_blob(text.encode())
     simulator._agent.send(_native.COMMAND_RESET)
-    simulator.handed_over()
     message = simulator.receive()
     return message.results if isinstance(message, EpisodeEnd) else None
 

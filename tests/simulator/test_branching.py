@@ -125,7 +125,7 @@ def test_a_branch_with_the_same_actions_has_the_same_results_to_the_bit(
 
 def played_from(simulator: Simulator, window: float = 3e4, answers: int | None = None) -> str:
     """Results, as text, under one window (B), after so many answers or any number."""
-    due = simulator._due
+    due = simulator.due
     for count in itertools.count(1):
         simulator.send_actions(np.tile([window, 5e10, 0.0], (due, 1)))
         message = simulator.receive()

@@ -12,6 +12,7 @@
 #include <sched.h>
 #include <stdexcept>
 #include <unistd.h>
+#include <utility>
 
 namespace ns3::env
 {
@@ -28,8 +29,9 @@ ToNs(double seconds)
 
 } // namespace
 
-AgentChannel::AgentChannel(uint32_t capacity)
-    : m_region(SharedRegion::Create("ns3_env-channel", RegionBytes(capacity)))
+AgentChannel::AgentChannel(uint32_t capacity, std::shared_ptr<Doorbell> bell)
+    : m_bell(std::move(bell)),
+      m_region(SharedRegion::Create("ns3_env-channel", RegionBytes(capacity)))
 {
     if (capacity == 0)
     {
@@ -122,7 +124,25 @@ AgentChannel::Take()
     m_kind = static_cast<Message>(m_control->message);
     m_rowCount = rowCount;
     m_ourTurn = true;
+    m_due = CountDue();
     return m_kind;
+}
+
+int64_t
+AgentChannel::CountDue() const
+{
+    const auto rows = m_rows.first(m_rowCount);
+    switch (m_kind)
+    {
+    case Message::Decisions:
+        return std::ranges::count_if(rows, &DecisionRow::NeedsAction);
+    case Message::Transitions:
+        return 0;
+    case Message::Copied: // it asks for what the message before asked for
+        return m_due;
+    default:
+        return -1;
+    }
 }
 
 int
@@ -212,6 +232,10 @@ AgentChannel::Send(Command command, uint32_t actionCount)
     CheckSend(command, actionCount);
     m_turns.Sends(MonotonicNs());
     HandOver(command, actionCount, {m_turns.Way(), sched_getcpu()});
+    if (m_bell)
+    {
+        m_bell->Ring();
+    }
     m_turns.HasSent(MonotonicNs());
 }
 
@@ -223,6 +247,13 @@ AgentChannel::Branch(const AgentChannel& other, int outputFd, const CopyTerms& t
                             .output = outputFd};
     m_control->copyTerms = terms;
     Send(Command::Branch);
+}
+
+uint64_t
+AgentChannel::Heartbeat() const
+{
+    const auto& beats = m_bell ? m_bell->Heartbeat() : m_control->heartbeat;
+    return beats.load(std::memory_order_relaxed);
 }
 
 std::string

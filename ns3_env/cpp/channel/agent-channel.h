@@ -4,11 +4,13 @@
 #define NS3_ENV_CHANNEL_AGENT_CHANNEL_H
 
 #include "channel-layout.h"
+#include "doorbell.h"
 #include "futex.h"
 #include "shared-region.h"
 #include "turn-taking.h"
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,8 +23,10 @@ namespace ns3::env
 class AgentChannel
 {
   public:
-    /// Creates the region for `capacity` rows. \throws ChannelError
-    explicit AgentChannel(uint32_t capacity);
+    /// Creates the region for `capacity` rows.
+    /// \param bell of a simulator with several channels; null if this is its only one
+    /// \throws ChannelError
+    explicit AgentChannel(uint32_t capacity, std::shared_ptr<Doorbell> bell = nullptr);
     ~AgentChannel();
     AgentChannel(const AgentChannel&) = delete;
     AgentChannel& operator=(const AgentChannel&) = delete;
@@ -49,6 +53,8 @@ class AgentChannel
     uint32_t Turns() const { return m_control->agentSequence.load(std::memory_order_relaxed); }
     int64_t TimePs() const { return m_control->timePs; }
     uint32_t RowCount() const { return m_rowCount; }
+    /// Actions that the message taken last asks for; negative: none may be sent.
+    int64_t Due() const { return m_ourTurn ? m_due : -1; }
     std::span<DecisionRow> Rows() const { return m_rows; }
     std::span<ActionRow> Actions() const { return m_actions; }
     /// The schema of the simulator; empty before Ready.
@@ -67,7 +73,8 @@ class AgentChannel
     int CopyPid() const { return m_control->copyPid; }
     std::string ReadBlob() const;
     void WriteBlob(std::string_view text);
-    uint64_t Heartbeat() const { return m_control->heartbeat.load(std::memory_order_relaxed); }
+    /// Signs of life of the simulator, whichever network it plays.
+    uint64_t Heartbeat() const;
 
   private:
     friend class ChannelGroup;
@@ -77,12 +84,15 @@ class AgentChannel
     bool Await(Waiting way, double timeoutS);
     /// The message that is there. \throws ChannelError
     Message Take();
+    /// Due() of the message taken last.
+    int64_t CountDue() const;
     /// Checks the turn and the actions. \throws as Send()
     void CheckSend(Command command, uint32_t actionCount) const;
-    /// The simulator waits at this place next.
+    /// The simulator waits at this place next; one with several channels continues once its bell rings.
     void HandOver(Command command, uint32_t actionCount, const Place& place);
 
     LivingChannel m_living;
+    std::shared_ptr<Doorbell> m_bell;
     SharedRegion m_region;
     int m_blobFd{-1};
     ChannelHeader* m_header;
@@ -93,6 +103,7 @@ class AgentChannel
     TurnTaking m_turns;
     uint32_t m_seen{0};
     uint32_t m_rowCount{0};
+    int64_t m_due{-1};
     Message m_kind{Message::None};
     bool m_ourTurn{false};
 };

@@ -4,6 +4,7 @@
 
 #include "futex.h"
 
+#include <algorithm>
 #include <sched.h>
 #include <stdexcept>
 #include <utility>
@@ -18,11 +19,32 @@ ChannelGroup::ChannelGroup(std::vector<AgentChannel*> ends)
       m_ofAll(static_cast<int>(m_ends.size()), m_cores.size()),
       m_turns(m_ends.size() == 1 ? m_ends.front()->m_turns : m_ofAll)
 {
+    for (const AgentChannel* end : m_ends)
+    {
+        if (end->m_bell && std::ranges::find(m_bells, end->m_bell.get()) == m_bells.end())
+        {
+            m_bells.push_back(end->m_bell.get());
+        }
+    }
+}
+
+bool
+ChannelGroup::IsWaiting() const
+{
+    return std::ranges::none_of(m_ends, &AgentChannel::IsOurTurn);
 }
 
 bool
 ChannelGroup::Wait(double timeoutS)
 {
+    if (!m_bells.empty())
+    {
+        // A simulator plays its networks in order: after the last answer all are there, and one wake-up is enough.
+        return std::all_of(m_ends.rbegin(),
+                           m_ends.rend(),
+                           [timeoutS](AgentChannel* end)
+                           { return end->Await(Waiting::Adaptive, timeoutS); });
+    }
     m_turns.BeginsToWait(MonotonicNs());
     // Ends on this core first: they need it. Then it is free for spinning.
     for (const bool ours : {true, false})
@@ -51,7 +73,7 @@ ChannelGroup::Decisions(const AgentChannel& end)
 }
 
 void
-ChannelGroup::Step(std::span<const uint32_t> counts)
+ChannelGroup::Step(std::span<const int64_t> counts)
 {
     if (counts.size() != m_ends.size())
     {
@@ -59,7 +81,19 @@ ChannelGroup::Step(std::span<const uint32_t> counts)
     }
     for (size_t i = 0; i < m_ends.size(); ++i)
     {
-        m_ends[i]->CheckSend(Command::Step, counts[i]);
+        if (counts[i] >= 0)
+        {
+            m_ends[i]->CheckSend(Command::Step, static_cast<uint32_t>(counts[i]));
+        }
+    }
+    if (!m_bells.empty())
+    {
+        for (size_t i = 0; i < m_ends.size(); ++i)
+        {
+            HandOver(i, counts[i]);
+        }
+        std::ranges::for_each(m_bells, &Doorbell::Ring);
+        return;
     }
     m_turns.Sends(MonotonicNs());
     m_core = sched_getcpu();
@@ -74,11 +108,20 @@ ChannelGroup::Step(std::span<const uint32_t> counts)
         {
             if (IsOurs(i) == ours)
             {
-                m_ends[i]->HandOver(Command::Step, counts[i], m_places[i]);
+                HandOver(i, counts[i]);
             }
         }
     }
     m_turns.HasSent(MonotonicNs());
+}
+
+void
+ChannelGroup::HandOver(size_t index, int64_t count)
+{
+    if (count >= 0)
+    {
+        m_ends[index]->HandOver(Command::Step, static_cast<uint32_t>(count), m_places[index]);
+    }
 }
 
 bool

@@ -25,6 +25,8 @@ class ChannelGroup
 
     std::span<AgentChannel* const> Ends() const { return m_ends; }
 
+    /// Reports whether it is each simulator's turn.
+    bool IsWaiting() const;
     /// Waits until each has a message, which stays unread; false if one has none after `timeoutS` seconds.
     bool Wait(double timeoutS);
 
@@ -32,20 +34,23 @@ class ChannelGroup
     static std::span<const DecisionRow> Decisions(const AgentChannel& end);
 
     /**
-     * Hands over to each: the first `counts[i]` of its actions.
+     * Hands over to each: the first `counts[i]` of its actions. Those with a negative count were sent another command.
      * \throws ChannelError out of turn
      * \throws std::invalid_argument for an action that is not right; nothing was sent then
      */
-    void Step(std::span<const uint32_t> counts);
+    void Step(std::span<const int64_t> counts);
 
   private:
     /// Reports whether this simulator shares the agent's core.
     bool IsOurs(size_t index) const;
+    /// Hands over to one that is stepped.
+    void HandOver(size_t index, int64_t count);
 
     std::vector<AgentChannel*> m_ends;
-    std::vector<int32_t> m_cores; ///< cores that this process may use
-    std::vector<Place> m_places;  ///< of the present turn
-    int32_t m_core{-1};           ///< the agent's core when it sent
+    std::vector<Doorbell*> m_bells; ///< of simulators with several of the channels
+    std::vector<int32_t> m_cores;   ///< cores that this process may use
+    std::vector<Place> m_places;    ///< of the present turn
+    int32_t m_core{-1};             ///< the agent's core when it sent
     TurnTaking m_ofAll;
     TurnTaking& m_turns; ///< of the group; a single channel, with some turns by itself, has its own
 };

@@ -29,6 +29,8 @@
  *
  * Neither side speaks twice in a row. Both live in one anonymous memory file (memfd) which the agent creates
  * and the simulator inherits, so nothing is left behind if either is killed.
+ *
+ * A simulator that plays several networks has a channel for each, and one doorbell: the agent writes commands, and rings.
  */
 namespace ns3::env
 {
@@ -45,6 +47,8 @@ enum class Message : uint32_t
         5, ///< rows, and the actions of a policy in the simulator on them; expects an empty Step
     Copied =
         6, ///< a copy of the process runs, or could not be made; expects the same reply as the message before
+    Failed =
+        7, ///< the blob describes the fault of one of several networks, which is over; the others go on
 };
 
 /// Commands of the agent.

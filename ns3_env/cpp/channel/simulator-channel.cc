@@ -60,6 +60,7 @@ SimulatorChannel::SimulatorChannel(int channelFd, int blobFd)
     m_rows = {reinterpret_cast<DecisionRow*>(m_region.Data() + ROWS_OFFSET), capacity};
     m_actionRows = reinterpret_cast<ActionRow*>(m_region.Data() + ActionsOffset(capacity));
     m_actions.reserve(capacity);
+    m_heartbeat = &m_control->heartbeat;
 
     size_t i = 0;
     for (const FieldSpec& spec : ObservationFields())
@@ -112,8 +113,15 @@ SimulatorChannel::Publish(Message kind, int64_t timePs, std::span<const Decision
     Publish(kind, timePs, static_cast<uint32_t>(rows.size()));
 }
 
-Command
-SimulatorChannel::Wait()
+void
+SimulatorChannel::Share(std::atomic<uint64_t>& heartbeat, std::function<void()> pause)
+{
+    m_heartbeat = &heartbeat;
+    m_pause = std::move(pause);
+}
+
+void
+SimulatorChannel::AwaitCommand()
 {
     auto& sequence = m_control->agentSequence;
     if (!Spin(m_waiting, m_spin, sequence, m_seen))
@@ -125,9 +133,22 @@ SimulatorChannel::Wait()
         }
         m_control->simulatorSleeps.store(0, std::memory_order_relaxed);
     }
-    m_seen = sequence.load(std::memory_order_acquire);
     m_waiting = static_cast<Waiting>(m_control->waiting);
     m_core.Take({m_waiting, m_control->core});
+}
+
+Command
+SimulatorChannel::Wait()
+{
+    if (!m_pause)
+    {
+        AwaitCommand();
+    }
+    while (!HasCommand())
+    {
+        m_pause();
+    }
+    m_seen = m_control->agentSequence.load(std::memory_order_acquire);
     const auto command = static_cast<Command>(m_control->command);
     m_actions.clear();
     switch (command)

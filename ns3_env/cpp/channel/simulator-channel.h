@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -32,6 +33,17 @@ class SimulatorChannel
 
     /// Maximum rows of one message; send more in several Decisions messages, each answered by its Step.
     uint32_t Capacity() const { return static_cast<uint32_t>(m_rows.size()); }
+    /// Makes it one of several channels of this process.
+    /// \param heartbeat counts the progress of all networks together
+    /// \param pause plays other networks, until any has a command
+    void Share(std::atomic<uint64_t>& heartbeat, std::function<void()> pause);
+    /// Reports whether it is one of several; a copy of the process has only its own.
+    bool IsShared() const { return m_pause != nullptr; }
+    /// Reports whether the agent has answered the last message.
+    bool HasCommand() const
+    {
+        return m_control->agentSequence.load(std::memory_order_acquire) != m_seen;
+    }
     /// The process that created the channel.
     int AgentPid() const { return m_header->agentPid; }
 
@@ -64,11 +76,13 @@ class SimulatorChannel
     void WriteBlob(std::string_view text);
 
     /// Progress of the simulation: the agent kills a simulator whose counter stops.
-    std::atomic<uint64_t>& Heartbeat() { return m_control->heartbeat; }
+    std::atomic<uint64_t>& Heartbeat() { return *m_heartbeat; }
 
   private:
     /// Same as the public one, with this file as the blob, whatever its descriptor in the agent's process.
     SimulatorChannel(int channelFd, int blobFd);
+    /// Sleeps, or spins, until the agent has answered.
+    void AwaitCommand();
     /// The copy's part of Branch().
     void MoveTo(const CopyFiles& files);
 
@@ -79,6 +93,8 @@ class SimulatorChannel
     ActionRow* m_actionRows;
     std::vector<ActionRow> m_actions; ///< a copy: checked values no longer change
     int m_blobFd;
+    std::function<void()> m_pause; ///< of one of several channels
+    std::atomic<uint64_t>* m_heartbeat;
     AdaptiveSpin m_spin;
     CoreChoice m_core;
     Waiting m_waiting{Waiting::Adaptive}; ///< as the agent last requested

@@ -9,7 +9,7 @@
 namespace ns3::env
 {
 
-/// The heartbeat of a process, which simulates one network at a time. A listener is optional. The event loop beats every
+/// The heartbeat of a process. A listener is optional. The event loop beats every
 /// so many events; outside of it, long steps of large networks or of very many flows beat.
 class Heartbeat
 {
@@ -25,10 +25,17 @@ class Heartbeat
     class Listener
     {
       public:
-        explicit Listener(std::atomic<uint64_t>& counter) { s_counter = &counter; }
-        ~Listener() { s_counter = &s_unread; }
+        explicit Listener(std::atomic<uint64_t>& counter)
+            : m_before(s_counter)
+        {
+            s_counter = &counter;
+        }
+        ~Listener() { s_counter = m_before; }
         Listener(const Listener&) = delete;
         Listener& operator=(const Listener&) = delete;
+
+      private:
+        std::atomic<uint64_t>* m_before;
     };
 
   private:

@@ -4,6 +4,7 @@
 #define NS3_ENV_ENGINE_RANDOM_SOURCE_H
 
 #include "ns3/random-variable-stream.h"
+#include "ns3/rng-seed-manager.h"
 
 #include <cstdint>
 
@@ -22,14 +23,15 @@ class RandomSource
 };
 
 /**
- * Numbers of a single ns-3 stream. Creating it needs a millisecond of arithmetic, which a network that draws nothing
+ * Numbers of a single ns-3 stream of the run in which it is made. Creating it needs a millisecond of arithmetic, which a network that draws nothing
  * (no loss, no marks between the thresholds) need not pay at every reset.
  */
 class OneStream final : public RandomSource
 {
   public:
     explicit OneStream(int64_t stream = 1)
-        : m_stream(stream)
+        : m_stream(stream),
+          m_run(RngSeedManager::GetRun())
     {
     }
 
@@ -37,6 +39,7 @@ class OneStream final : public RandomSource
     {
         if (!m_variable)
         {
+            RngSeedManager::SetRun(m_run); // another network's may have begun since
             m_variable = CreateObject<UniformRandomVariable>();
             m_variable->SetStream(m_stream);
         }
@@ -45,6 +48,7 @@ class OneStream final : public RandomSource
 
   private:
     int64_t m_stream;
+    uint64_t m_run;
     Ptr<UniformRandomVariable> m_variable;
 };
 

@@ -18,7 +18,7 @@ namespace
 constexpr uint64_t EVENTS_PER_BEAT = 16;
 } // namespace
 
-EventLoop* EventLoop::s_current = nullptr;
+Simulation* EventLoop::s_current = nullptr;
 
 TypeId
 EventLoop::GetTypeId()
@@ -32,16 +32,42 @@ EventLoop::GetTypeId()
 
 EventLoop::EventLoop()
 {
-    s_current = this;
-    Timeline::SetCurrent(&m_whole);
+    Begin();
 }
 
 EventLoop::~EventLoop()
 {
-    if (s_current == this)
+    End();
+}
+
+void
+EventLoop::Begin()
+{
+    if (s_current == nullptr)
     {
+        s_current = new Simulation;
+        Timeline::SetCurrent(&s_current->whole);
+    }
+}
+
+void
+EventLoop::End()
+{
+    if (s_current != nullptr)
+    {
+        s_current->RunAtDestroy();
+        delete s_current; // events that it cancels are its own still
         s_current = nullptr;
     }
+}
+
+EventLoop::Left
+EventLoop::Exchange(const Left& other)
+{
+    const Left present{s_current, Timeline::Current()};
+    s_current = other.simulation;
+    Timeline::SetCurrent(other.timeline);
+    return present;
 }
 
 void
@@ -50,7 +76,7 @@ EventLoop::FitGrain(uint32_t frameBytes, double fastestBps, size_t links)
     Simulator::Now(); // there is a loop from here on
     if (s_current != nullptr)
     {
-        s_current->m_whole.FitGrain(frameBytes, fastestBps, links);
+        s_current->whole.FitGrain(frameBytes, fastestBps, links);
     }
 }
 
@@ -58,22 +84,22 @@ void
 EventLoop::Divide(std::unique_ptr<Parts> parts, PartExchange& exchange)
 {
     Simulator::Now(); // there is a loop from here on
-    s_current->m_parts = std::move(parts);
-    s_current->m_exchange = &exchange;
+    s_current->parts = std::move(parts);
+    s_current->exchange = &exchange;
 }
 
 void
 EventLoop::Report(Picos time, uint64_t key, std::function<void()> told)
 {
-    if (IsDivided() && s_current->m_parts->IsPlaying())
+    if (IsDivided() && s_current->parts->IsPlaying())
     {
-        s_current->m_parts->Report(time, key, std::move(told));
+        s_current->parts->Report(time, key, std::move(told));
         return;
     }
     Timeline* own = Timeline::Current();
     if (s_current != nullptr)
     {
-        Timeline::SetCurrent(&s_current->m_whole);
+        Timeline::SetCurrent(&s_current->whole);
     }
     told();
     Timeline::SetCurrent(own);
@@ -84,7 +110,7 @@ EventLoop::GoOnAlone()
 {
     if (IsDivided())
     {
-        s_current->m_parts->GoOnAlone();
+        s_current->parts->GoOnAlone();
     }
 }
 
@@ -93,8 +119,8 @@ EventLoop::Settle()
 {
     if (IsDivided())
     {
-        s_current->m_parts->Settle(*s_current->m_exchange);
-        Timeline::SetCurrent(&s_current->m_whole);
+        s_current->parts->Settle(*s_current->exchange);
+        Timeline::SetCurrent(&s_current->whole);
     }
 }
 
@@ -104,7 +130,7 @@ EventLoop::EnterNode(uint32_t node)
     if (IsDivided())
     {
         Timeline& own = s_current->TimelineOf(node);
-        own.Enter(s_current->m_whole.Now(), node);
+        own.Enter(s_current->whole.Now(), node);
         Timeline::SetCurrent(&own);
     }
 }
@@ -114,14 +140,14 @@ EventLoop::LeaveNode()
 {
     if (IsDivided())
     {
-        Timeline::SetCurrent(&s_current->m_whole);
+        Timeline::SetCurrent(&s_current->whole);
     }
 }
 
 Timeline&
-EventLoop::TimelineOf(uint32_t context)
+Simulation::TimelineOf(uint32_t context)
 {
-    return m_parts && m_parts->HasNode(context) ? m_parts->Of(m_parts->PartOf(context)) : m_whole;
+    return parts && parts->HasNode(context) ? parts->Of(parts->PartOf(context)) : whole;
 }
 
 // --- scheduling ----------------------------------------------------------------------------------
@@ -139,7 +165,9 @@ EventLoop::Schedule(const Time& delay, EventImpl* event)
 void
 EventLoop::ScheduleWithContext(uint32_t context, const Time& delay, EventImpl* event)
 {
-    TimelineOf(context).Add(Timeline::Current()->Now() + delay.GetTimeStep(), context, event);
+    s_current->TimelineOf(context).Add(Timeline::Current()->Now() + delay.GetTimeStep(),
+                                       context,
+                                       event);
 }
 
 EventId
@@ -151,11 +179,11 @@ EventLoop::ScheduleNow(EventImpl* event)
 EventId
 EventLoop::ScheduleDestroy(EventImpl* event)
 {
-    m_atDestroy.emplace_back(Ptr<EventImpl>(event, false),
-                             static_cast<uint64_t>(m_whole.Now()),
-                             Simulator::NO_CONTEXT,
-                             EventId::UID::DESTROY);
-    return m_atDestroy.back();
+    s_current->atDestroy.emplace_back(Ptr<EventImpl>(event, false),
+                                      static_cast<uint64_t>(s_current->whole.Now()),
+                                      Simulator::NO_CONTEXT,
+                                      EventId::UID::DESTROY);
+    return s_current->atDestroy.back();
 }
 
 bool
@@ -168,7 +196,8 @@ EventLoop::IsExpired(const EventId& id) const
     }
     if (id.GetUid() == EventId::UID::DESTROY)
     {
-        return std::find(m_atDestroy.begin(), m_atDestroy.end(), id) == m_atDestroy.end();
+        return std::find(s_current->atDestroy.begin(), s_current->atDestroy.end(), id) ==
+               s_current->atDestroy.end();
     }
     return Timeline::Current()->IsExpired(id);
 }
@@ -188,7 +217,7 @@ EventLoop::Remove(const EventId& id)
 {
     if (id.GetUid() == EventId::UID::DESTROY)
     {
-        std::erase(m_atDestroy, id);
+        std::erase(s_current->atDestroy, id);
         return;
     }
     Cancel(id); // it leaves the heap when it is due
@@ -199,20 +228,26 @@ EventLoop::Remove(const EventId& id)
 void
 EventLoop::Run()
 {
-    m_stop = false;
-    if (m_parts)
+    s_current->Run();
+}
+
+void
+Simulation::Run()
+{
+    stop = false;
+    if (parts)
     {
-        m_parts->Run(m_whole, *m_exchange, m_stop);
+        parts->Run(whole, *exchange, stop);
         return;
     }
-    Picos beaten = m_whole.Now();
-    while (!m_stop && !m_whole.IsEmpty())
+    Picos beaten = whole.Now();
+    while (!stop && !whole.IsEmpty())
     {
-        m_whole.RunNext();
+        whole.RunNext();
         // Events that follow one another without end at one instant are no progress.
-        if (m_whole.Count() % EVENTS_PER_BEAT == 0 && m_whole.Now() != beaten)
+        if (whole.Count() % EVENTS_PER_BEAT == 0 && whole.Now() != beaten)
         {
-            beaten = m_whole.Now();
+            beaten = whole.Now();
             Heartbeat::Beat();
         }
     }
@@ -221,13 +256,13 @@ EventLoop::Run()
 bool
 EventLoop::IsFinished() const
 {
-    return m_whole.IsEmpty() && (!m_parts || m_parts->IsEmpty());
+    return s_current->whole.IsEmpty() && (!s_current->parts || s_current->parts->IsEmpty());
 }
 
 void
 EventLoop::Stop()
 {
-    m_stop = true;
+    s_current->stop = true;
 }
 
 EventId
@@ -239,10 +274,16 @@ EventLoop::Stop(const Time& delay)
 void
 EventLoop::Destroy()
 {
-    while (!m_atDestroy.empty())
+    s_current->RunAtDestroy();
+}
+
+void
+Simulation::RunAtDestroy()
+{
+    while (!atDestroy.empty())
     {
-        const EventId id = m_atDestroy.front();
-        m_atDestroy.erase(m_atDestroy.begin());
+        const EventId id = atDestroy.front();
+        atDestroy.erase(atDestroy.begin());
         id.PeekEventImpl()->Invoke(); // does nothing if it was cancelled
     }
 }
@@ -286,7 +327,7 @@ EventLoop::GetContext() const
 uint64_t
 EventLoop::GetEventCount() const
 {
-    return m_whole.Count() + (m_parts ? m_parts->EventCount() : 0);
+    return s_current->whole.Count() + (s_current->parts ? s_current->parts->EventCount() : 0);
 }
 
 } // namespace ns3::env

@@ -17,9 +17,25 @@
 namespace ns3::env
 {
 
+/// Simulation of one network: its events.
+struct Simulation
+{
+    /// Timeline for events scheduled for node `context`.
+    Timeline& TimelineOf(uint32_t context);
+    void Run();
+    void RunAtDestroy();
+
+    Timeline whole;
+    std::unique_ptr<Parts> parts;
+    PartExchange* exchange{nullptr};
+    bool stop{false};
+    std::vector<EventId> atDestroy;
+};
+
 /**
  * Runs a timeline as ns-3's own implementations do, or the timelines of a network's parts (Divide). For one thread,
- * except those that simulate parts: events scheduled by other threads are not accepted.
+ * except those that simulate parts: events scheduled by other threads are not accepted. ns3::Simulator has one loop;
+ * a process that plays several networks changes between their simulations (Exchange).
  */
 class EventLoop : public SimulatorImpl
 {
@@ -29,8 +45,22 @@ class EventLoop : public SimulatorImpl
     EventLoop();
     ~EventLoop() override;
 
-    /// The loop that ns3::Simulator uses; null while it uses none or another implementation.
-    static EventLoop* Current() { return s_current; }
+    /// The simulation that ns3::Simulator runs; null without one, or with another implementation.
+    static Simulation* Current() { return s_current; }
+    /// Begins a simulation, unless there is one.
+    static void Begin();
+    /// Ends the simulation, if there is one: runs what is scheduled for its destruction.
+    static void End();
+
+    /// A simulation that was left between two of its events, or in the middle of one.
+    struct Left
+    {
+        Simulation* simulation{nullptr};
+        Timeline* timeline{nullptr};
+    };
+    /// Continues with another simulation. \returns the present one
+    static Left Exchange(const Left& other);
+
     /// A hint to the running loop, if there is one (Timeline::FitGrain).
     static void FitGrain(uint32_t frameBytes, double fastestBps, size_t links);
 
@@ -54,11 +84,11 @@ class EventLoop : public SimulatorImpl
     /// This process is a copy of one that ran: it has one thread (Parts::GoOnAlone).
     static void GoOnAlone();
     /// Reports whether the network is simulated in parts.
-    static bool IsDivided() { return s_current != nullptr && s_current->m_parts; }
+    static bool IsDivided() { return s_current != nullptr && s_current->parts; }
     /// Reports whether the running event is a part's, and not the whole network's.
-    static bool IsInPart() { return IsDivided() && Timeline::Current() != &s_current->m_whole; }
+    static bool IsInPart() { return IsDivided() && Timeline::Current() != &s_current->whole; }
     /// The part of a divided network that a node is in.
-    static uint32_t PartOf(uint32_t node) { return s_current->m_parts->PartOf(node); }
+    static uint32_t PartOf(uint32_t node) { return s_current->parts->PartOf(node); }
 
     /// @name ns3::SimulatorImpl
     /// @{
@@ -85,19 +115,11 @@ class EventLoop : public SimulatorImpl
     /// @}
 
   private:
-    /// Timeline for events scheduled for node `context`.
-    Timeline& TimelineOf(uint32_t context);
     /// The timeline of a node is this thread's until LeaveNode(); of a network in parts.
     static void EnterNode(uint32_t node);
     static void LeaveNode();
 
-    static EventLoop* s_current;
-
-    Timeline m_whole;
-    std::unique_ptr<Parts> m_parts;
-    PartExchange* m_exchange{nullptr};
-    bool m_stop{false};
-    std::vector<EventId> m_atDestroy;
+    static Simulation* s_current;
 };
 
 } // namespace ns3::env

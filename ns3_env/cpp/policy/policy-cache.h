@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The policies of the episode that a process simulates, each read from its file once.
+// The policies of the present episode, each read from its file once.
 #ifndef NS3_ENV_POLICY_POLICY_CACHE_H
 #define NS3_ENV_POLICY_POLICY_CACHE_H
 
@@ -14,7 +14,7 @@
 namespace ns3::env
 {
 
-/// The policies of the episode that a process simulates. A file that changes meanwhile is read at the next one.
+/// The policies of the present episode. A file that changes meanwhile is read at the next one.
 class PolicyCache
 {
   public:
@@ -33,8 +33,12 @@ class PolicyCache
     /// Removes all policies at the end of an episode.
     static void Clear() { s_policies.clear(); }
 
+    using Policies = std::map<std::pair<std::string, uint32_t>, std::unique_ptr<Policy>>;
+    /// Continues with those of another network's episode.
+    static void Exchange(Policies& others) { s_policies.swap(others); }
+
   private:
-    inline static std::map<std::pair<std::string, uint32_t>, std::unique_ptr<Policy>> s_policies;
+    inline static Policies s_policies;
 };
 
 } // namespace ns3::env

@@ -2,6 +2,7 @@
 // Main program of a simulator: one scenario, or episode after episode for a policy outside.
 #include "program.h"
 
+#include "networks.h"
 #include "run-episode.h"
 #include "transport.h"
 
@@ -20,6 +21,7 @@
 #include <sstream>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace ns3::env
 {
@@ -30,11 +32,9 @@ namespace
 constexpr int EXIT_BAD_INPUT = 2;
 
 /// Episode after episode, until the agent closes the channel.
-int
-Serve(int channelFd, Transport& transport)
+void
+Serve(SimulatorChannel& channel, Transport& transport)
 {
-    SimulatorChannel channel(channelFd);
-    StartLifeline(channel.AgentPid());
     channel.Publish(Message::Ready);
     Command command = channel.Wait();
     while (command != Command::Close)
@@ -44,7 +44,7 @@ Serve(int channelFd, Transport& transport)
             const EpisodeOutcome outcome = RunEpisode(channel.ReadBlob(), &channel, transport);
             if (outcome.close)
             {
-                return 0;
+                return;
             }
             if (outcome.reset)
             {
@@ -60,7 +60,41 @@ Serve(int channelFd, Transport& transport)
         }
         command = channel.Wait();
     }
-    return 0;
+}
+
+/// The file descriptors of --channel-fd. \throws ScenarioError
+std::vector<int>
+ParseChannels(const std::string& text)
+{
+    std::vector<int> channels;
+    std::istringstream items(text);
+    for (std::string item; std::getline(items, item, ',');)
+    {
+        int fd = -1;
+        const char* end = item.data() + item.size();
+        const auto [rest, bad] = std::from_chars(item.data(), end, fd);
+        if (bad != std::errc{} || rest != end || fd < 0)
+        {
+            throw ScenarioError("--channel-fd: '" + item + "' is no file descriptor");
+        }
+        channels.push_back(fd);
+    }
+    return channels;
+}
+
+/// One network over its channel, or several with a bell.
+void
+ServeAll(const std::vector<int>& channels, int bellFd, Transport& transport)
+{
+    const auto serve = [&transport](SimulatorChannel& channel) { Serve(channel, transport); };
+    if (bellFd >= 0)
+    {
+        PlayNetworks(channels, bellFd, transport.Name() + "-sim", serve);
+        return;
+    }
+    SimulatorChannel channel(channels.front());
+    StartLifeline(channel.AgentPid());
+    serve(channel);
 }
 
 /// NODE:PORT,... as the scenario has them: [[NODE, PORT], ...].
@@ -169,7 +203,8 @@ RunFile(const std::string& scenarioPath,
 /// Options of the command line.
 struct Options
 {
-    int channelFd{-1};
+    std::string channels;
+    int bellFd{-1};
     bool list{false};
     bool describe{false};
     std::string scenario;
@@ -186,7 +221,10 @@ Parse(int argc, char** argv, Transport& transport)
     CommandLine cmd(argv[0]);
     cmd.Usage("Simulates one scenario of " + transport.Title() +
               ", or serves episodes to a policy outside.");
-    cmd.AddValue("channel-fd", "Serve episodes over this inherited memory file", options.channelFd);
+    cmd.AddValue("channel-fd",
+                 "Serve episodes over this inherited memory file, or N,N,... for a network each",
+                 options.channels);
+    cmd.AddValue("bell-fd", "The inherited memory file of several networks' bell", options.bellFd);
     cmd.AddValue("controllers", "List the congestion controllers and stop", options.list);
     cmd.AddValue("describe-controllers",
                  "As JSON, with what each declares, and stop",
@@ -224,9 +262,10 @@ Obey(const Options& options, Transport& transport)
         std::cout << transport.Describe() << "\n";
         return 0;
     }
-    if (options.channelFd >= 0)
+    if (const auto channels = ParseChannels(options.channels); !channels.empty())
     {
-        return Serve(options.channelFd, transport);
+        ServeAll(channels, options.bellFd, transport);
+        return 0;
     }
     if (options.scenario.empty())
     {

@@ -28,12 +28,16 @@ namespace ns3::env
 namespace
 {
 
-/// Clears the process for the next episode, however this one ended.
+/// Simulation of an episode, cleared away however it ended.
 class SimulationScope
 {
   public:
-    SimulationScope() { RngSeedManager::ResetNextStreamIndex(); }
-    ~SimulationScope() { Simulator::Destroy(); }
+    SimulationScope()
+    {
+        RngSeedManager::ResetNextStreamIndex();
+        EventLoop::Begin();
+    }
+    ~SimulationScope() { EventLoop::End(); }
     SimulationScope(const SimulationScope&) = delete;
     SimulationScope& operator=(const SimulationScope&) = delete;
 };

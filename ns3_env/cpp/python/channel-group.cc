@@ -76,19 +76,19 @@ TakeRows(ChannelGroup& self, int64_t slots, bool partly)
 void
 StepAll(ChannelGroup& self,
         const py::array_t<double, py::array::c_style | py::array::forcecast>& actions,
-        const std::vector<uint32_t>& counts)
+        const std::vector<int64_t>& counts)
 {
     const double* number = actions.data();
     const double* const end = number + actions.size();
     for (size_t i = 0; i < counts.size() && i < self.Ends().size(); ++i)
     {
         const auto to = self.Ends()[i]->Actions();
-        if (counts[i] > to.size() ||
-            end - number < static_cast<py::ssize_t>(counts[i] * ACTION_WIDTH))
+        const auto count = static_cast<size_t>(std::max<int64_t>(counts[i], 0));
+        if (count > to.size() || end - number < static_cast<py::ssize_t>(count * ACTION_WIDTH))
         {
             throw std::invalid_argument("actions must be (m, 3), of as many rows as were due");
         }
-        for (ActionRow& row : to.first(counts[i]))
+        for (ActionRow& row : to.first(count))
         {
             row = {number[0], number[1], number[2]};
             number += ACTION_WIDTH;
@@ -110,6 +110,9 @@ BindChannelGroup(py::module_& module)
                              "ChannelGroup",
                              "Channels whose simulators are stepped together.")
         .def(py::init<std::vector<AgentChannel*>>(), py::arg("ends"), py::keep_alive<1, 2>())
+        .def_property_readonly("waiting",
+                               &ChannelGroup::IsWaiting,
+                               "Whether it is each simulator's turn.")
         .def(
             "wait",
             [](ChannelGroup& self, double timeoutS)
@@ -140,5 +143,7 @@ BindChannelGroup(py::module_& module)
              &StepAll,
              py::arg("actions"),
              py::arg("counts"),
-             "Hands over with these actions (m, 3), the first counts[0] to the first one.");
+             "Hands over with these actions (m, 3), the first counts[0] to the first one; not to "
+             "those "
+             "with a negative count.");
 }

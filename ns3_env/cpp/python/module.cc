@@ -236,6 +236,7 @@ PYBIND11_MODULE(_native, module)
     module.attr("MESSAGE_EPISODE_END") = static_cast<uint32_t>(Message::EpisodeEnd);
     module.attr("MESSAGE_TRANSITIONS") = static_cast<uint32_t>(Message::Transitions);
     module.attr("MESSAGE_COPIED") = static_cast<uint32_t>(Message::Copied);
+    module.attr("MESSAGE_FAILED") = static_cast<uint32_t>(Message::Failed);
     module.attr("MESSAGE_ERROR") = static_cast<uint32_t>(Message::Error);
     module.attr("COMMAND_STEP") = static_cast<uint32_t>(Command::Step);
     module.attr("COMMAND_RESET") = static_cast<uint32_t>(Command::Reset);
@@ -315,10 +316,23 @@ PYBIND11_MODULE(_native, module)
         "Index of an end with a message, or -1 after timeout_s seconds; wait(0) of that end takes "
         "the message.");
 
+    py::class_<Doorbell, std::shared_ptr<Doorbell>>(
+        module,
+        "Doorbell",
+        "The bell of a simulator that plays several networks, with a channel for each.")
+        .def(py::init<>())
+        .def_property_readonly("fd", &Doorbell::Fd)
+        .def_property_readonly("played",
+                               &Doorbell::Played,
+                               "The network that it plays, or played last: its channel's number.");
+
     py::class_<AgentChannel>(module,
                              "AgentChannel",
                              "The agent's end of one channel; it owns the region.")
-        .def(py::init<uint32_t>(), py::arg("capacity"), "Makes a region for `capacity` rows.")
+        .def(py::init<uint32_t, std::shared_ptr<Doorbell>>(),
+             py::arg("capacity"),
+             py::arg("bell") = nullptr,
+             "Makes a region for `capacity` rows; `bell` is that of a simulator of several.")
         .def_property_readonly("channel_fd", &AgentChannel::ChannelFd)
         .def_property_readonly("blob_fd", &AgentChannel::BlobFd)
         .def_property_readonly("capacity", &AgentChannel::Capacity)
@@ -385,6 +399,9 @@ PYBIND11_MODULE(_native, module)
         .def_property_readonly("our_turn",
                                &AgentChannel::IsOurTurn,
                                "Whether a message was taken and not answered.")
+        .def_property_readonly("due",
+                               &AgentChannel::Due,
+                               "Actions that the message taken last asks for; negative: none.")
         .def_property_readonly("turns", &AgentChannel::Turns, "Commands sent.")
         .def_property_readonly("copy_pid",
                                &AgentChannel::CopyPid,

@@ -219,6 +219,33 @@ TEST("the loop beats as time passes, and only then")
     ASSERT_EQ(beatsOf(0), 1, "the time at which it began to go in circles");
 }
 
+/// A process that plays several networks leaves one in the middle of an event, and plays another.
+TEST("a simulation that is left for another one continues as if nothing had been")
+{
+    UseLoop();
+    std::vector<Picos> at;
+    const auto note = [&at] { at.push_back(NowPicos()); };
+    EventLoop::Left other;
+    Simulator::Schedule(Time(10),
+                        [&]
+                        {
+                            note();
+                            const EventLoop::Left first = EventLoop::Exchange(other);
+                            EventLoop::Begin();
+                            Simulator::Schedule(Time(3), note);
+                            Simulator::Run();
+                            EventLoop::End();
+                            other = EventLoop::Exchange(first);
+                            Simulator::Schedule(Time(2), note);
+                            note();
+                        });
+    Simulator::Schedule(Time(11), note);
+    Simulator::Run();
+    Simulator::Destroy();
+    ASSERT((at == std::vector<Picos>{10, 3, 10, 11, 12}), "times of each");
+    ASSERT_EQ(other.simulation, nullptr, "the other one has ended");
+}
+
 /// The captures of an event are released when it throws, as with a refused flow.
 TEST("an event that throws is let go of")
 {

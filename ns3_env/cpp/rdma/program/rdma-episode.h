@@ -43,7 +43,7 @@ class Streams
     std::vector<std::unique_ptr<QueuePair>> m_streams;
 };
 
-/// One episode's network. One at a time in a process (an ns-3 rule); call Simulator::Destroy after it.
+/// One episode's network; its simulation (EventLoop) outlives it.
 class RdmaEpisode final : public Episode
 {
   public:

@@ -42,7 +42,8 @@ Fabric::Fabric(const Scenario& scenario, const TcpSettings& settings)
       m_settings(settings),
       m_paths(std::make_shared<const Routing>(scenario)),
       m_maxBaseRtt(LargestBaseRtt(*m_paths, settings)),
-      m_streams(FIRST_STREAM)
+      m_streams(FIRST_STREAM),
+      m_ofControllers(scenario.seed)
 {
     CheckSettings();
     RngSeedManager::SetRun(m_scenario.seed); // an episode's seed is the run number
@@ -229,7 +230,9 @@ Fabric::Connect(const FlowSpec& spec, uint16_t sourcePort, const ControllerSpec&
 {
     const FiveTuple tuple = TupleOf(spec, sourcePort);
     const TcpPath path(*m_paths, spec, tuple, m_settings);
-    const Ptr<TcpCongestionOps> sends = CreateCongestionOps(controller);
+    const auto make = [this, &controller]
+    { return m_ofControllers.Use([&controller] { return CreateCongestionOps(controller); }); };
+    const Ptr<TcpCongestionOps> sends = make();
     EndpointPair ends{std::make_unique<Sender>(*m_network,
                                                m_settings,
                                                sends,
@@ -237,7 +240,7 @@ Fabric::Connect(const FlowSpec& spec, uint16_t sourcePort, const ControllerSpec&
                                                spec.source),
                       std::make_unique<Receiver>(*m_network,
                                                  m_settings,
-                                                 CreateCongestionOps(controller),
+                                                 make(),
                                                  path.Backward().front().second->rateBps,
                                                  spec.destination)};
     PathFacts facts = path.Facts(m_maxBaseRtt);

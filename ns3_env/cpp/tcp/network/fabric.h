@@ -9,6 +9,7 @@
 
 #include "ns3/error-model.h"
 #include "ns3/random-variable-stream.h"
+#include "ns3_env/cpp/engine/automatic-streams.h"
 #include "ns3_env/cpp/routing/routing.h"
 #include "ns3_env/cpp/run/run-report.h"
 #include "ns3_env/cpp/run/scenario.h"
@@ -33,8 +34,7 @@ struct Egress
 
 /**
  * The network without its flows: of the scenario its seed, nodes, links, losses and recordings of queues. Each host has
- * the address that RDMA gives it (NodeAddress). One at a time in a process (an ns-3 rule), and Simulator::Destroy after
- * it.
+ * the address that RDMA gives it (NodeAddress). Its simulation (EventLoop) outlives it.
  */
 class Fabric
 {
@@ -95,6 +95,7 @@ class Fabric
     Ptr<RandomVariableStream> m_losses;
     Ptr<RandomVariableStream> m_ackNoise; ///< null: none
     int64_t m_streams;                    ///< random streams allocated so far
+    AutomaticStreams m_ofControllers;     ///< BBR's
 };
 
 } // namespace ns3::env::tcp

@@ -15,7 +15,7 @@
 namespace ns3::env::tcp
 {
 
-/// One episode's network. One at a time in a process (an ns-3 rule); call Simulator::Destroy after it.
+/// One episode's network; its simulation (EventLoop) outlives it.
 class TcpEpisode final : public Episode
 {
   public:
