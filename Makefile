@@ -21,14 +21,16 @@ CXX_PRODUCT_FILES = $(filter-out ns3_env/cpp/test/%,$(CXX_FILES))
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup train test test-cpp test-includes test-python test-attacks test-slow bench docs lint format coverage coverage-cpp coverage-python \
+.PHONY: help setup train test test-phases test-cpp test-includes test-threads test-python test-slow bench docs lint format coverage coverage-cpp coverage-python \
 	fuzz sanitize soak attackers threads clean
 
 help:
 	@sed -n 's/^# Targets: //p' Makefile
 
 # --- set-up: each step leaves a stamp, so that doing it again costs nothing ----------------------
-setup: $(VENV)/.built
+# The C++ side compiles while pip, which keeps one core busy, unpacks the packages that only Python needs.
+setup: $(VENV)/.tools
+	@printf '%s\n' $(VENV)/.packages $(VENV)/.built | xargs -P 2 -n 1 $(MAKE) -s
 
 $(VENV)/.created:
 	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) not found: install Python 3.10 to 3.13, or name one: make PYTHON=/path/to/python3.12" >&2; exit 2; }
@@ -38,13 +40,19 @@ $(VENV)/.created:
 	$(PYTHON) -m venv $(VENV)
 	@touch $@
 
-# PyTorch first and pinned (a CPU build at hand is taken where pip finds one). ns3 without its Python
-# bindings: what they need compiles for minutes, and the C++ here does not use them.
-$(VENV)/.packages: $(VENV)/.created constraints.txt pyproject.toml cmake/requirements.py
-	@echo "PyTorch, ns-3 and what else is needed from PyPI: 3 GB on the disk, a minute or more"
-	@$(PIP) install -q -c constraints.txt torch==2.13.0
+# What the C++ side is built with. ns3 without its Python bindings: what they need compiles for minutes, and the C++
+# here does not use them.
+$(VENV)/.tools: $(VENV)/.created constraints.txt pyproject.toml cmake/requirements.py
 	@$(PIP) install -q -c constraints.txt --no-deps ns3==3.44.post0
-	@$(BIN)/python cmake/requirements.py torch ns3 > $(VENV)/requirements.txt
+	@$(BIN)/python cmake/requirements.py build > $(VENV)/tools.txt
+	@$(PIP) install -q -c constraints.txt -r $(VENV)/tools.txt
+	@touch $@
+
+# PyTorch first and pinned (a CPU build at hand is taken where pip finds one).
+$(VENV)/.packages: $(VENV)/.tools
+	@echo "PyTorch and what else is needed from PyPI: 3 GB on the disk, a minute or more"
+	@$(PIP) install -q -c constraints.txt torch==2.13.0
+	@$(BIN)/python cmake/requirements.py run torch > $(VENV)/requirements.txt
 	@$(PIP) install -q -c constraints.txt -r $(VENV)/requirements.txt
 	@touch $@
 
@@ -55,7 +63,7 @@ $(VENV)/.modules: $(VENV)/.created FORCE
 FORCE:
 
 # Editable: Python files are read where they lie; the C++ side is built again when its sources change.
-$(VENV)/.built: $(VENV)/.packages $(VENV)/.modules CMakeLists.txt $(wildcard cmake/*) $(CXX_PRODUCT_FILES)
+$(VENV)/.built: $(VENV)/.tools $(VENV)/.modules CMakeLists.txt $(wildcard cmake/*) $(CXX_PRODUCT_FILES)
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(SHOWN) build/setup.log "the simulators and extension modules, in C++" \
 		$(PIP) install -v --no-build-isolation --no-deps --force-reinstall -e . \
 		-Cbuild-dir=$(BUILD) -Ccmake.define.RDMA_WERROR=$(WERROR) -Ccmake.define.CMAKE_UNITY_BUILD=$(UNITY)
@@ -77,17 +85,26 @@ docs: setup
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "build/site/index.html; with its search: $(BIN)/python -m http.server -d build/site"
 
-# Some of these keep one core busy: two run at a time, but for the tests in Python, which have two processes. Not by
+# Two at a time, those first that keep one core busy for long; the tests in Python have two processes themselves. Not by
 # `make -j2`: ninja cannot use the jobserver of a make above it.
-test: setup
-	@printf '%s\n' test-cpp test-includes lint | xargs -P 2 -n 1 $(MAKE)
-	$(MAKE) test-python
-	$(MAKE) test-attacks
+PHASES := build/phases.txt
+PHASE = cmake/timed.sh $(PHASES)
+
+test:
+	@rm -f $(PHASES)
+	@$(PHASE) all $(MAKE) test-phases; code=$$?; echo "min:s   phase"; cat $(PHASES); exit $$code
+
+test-phases:
+	@$(PHASE) setup $(MAKE) setup
+	@printf '%s\n' lint test-cpp test-includes test-threads | xargs -P 2 -I '{}' $(PHASE) '{}' $(MAKE) '{}'
+	@$(PHASE) test-python $(MAKE) test-python
 
 test-cpp: setup
-	$(BIN)/cmake --build $(BUILD) --target rdma-tests tcp-tests ns3ai-foreign
+	$(BIN)/cmake --build $(BUILD) --target rdma-tests tcp-tests ns3ai-foreign rdma-dummy-sim rdma-fuzz-channel
 	$(BUILD)/rdma-tests
 	$(BUILD)/tcp-tests
+	$(BIN)/python -m tests.fuzz.corpus build/fuzz/corpus
+	$(BUILD)/rdma-fuzz-channel --corpus=build/fuzz/corpus --inputs=8000
 
 # Each source and each header by itself, syntax alone: a unity build does not show which of them lacks an include.
 test-includes: setup
@@ -165,11 +182,8 @@ threads: setup
 	$(call configure,build/threads,$(RACES))
 	$(BIN)/cmake --build build/threads --target rdma-channel-threads
 
-# Both ends of the channel, damaged messages as the simulator reads them; with sanitizers: `make fuzz`, `make sanitize`.
-test-attacks: setup threads
-	$(BIN)/cmake --build $(BUILD) --target rdma-fuzz-channel
-	$(BIN)/python -m tests.fuzz.corpus build/fuzz/corpus
-	$(BUILD)/rdma-fuzz-channel --corpus=build/fuzz/corpus --inputs=8000
+# Both ends of the channel, in a thread each.
+test-threads: threads
 	TSAN_OPTIONS=halt_on_error=1:report_thread_leaks=0 build/threads/rdma-channel-threads 2000
 
 fuzz: attackers

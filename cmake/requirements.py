@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Prints the requirements of a development set-up, from pyproject.toml, one per line.
+"""Prints requirements of a development set-up, from pyproject.toml, one per line: KIND [PACKAGE ...].
 
-Build requirements, dependencies and extras together, less the packages named as arguments (`make setup`
-installs those by itself: torch first, ns3 without its Python bindings).
+KIND ``build``: those of the C++ side's build; ``run``: dependencies and extras together, less the packages
+named as arguments (`make setup` installs those by itself).
 """
 
 import re
@@ -15,13 +15,14 @@ else:
     from pip._vendor import tomli as tomllib
 
 project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8"))
-requirements = [
-    *project["build-system"]["requires"],
-    *project["project"]["dependencies"],
-    *(line for extra in project["project"]["optional-dependencies"].values() for line in extra),
-]
+kind, *left_out = sys.argv[1:]
+extras = project["project"]["optional-dependencies"].values()
+requirements = {
+    "build": project["build-system"]["requires"],
+    "run": [*project["project"]["dependencies"], *(line for extra in extras for line in extra)],
+}[kind]
 for requirement in dict.fromkeys(requirements):
     if requirement.startswith(f"{project['project']['name']}["):
         continue  # extras of its own, which are here anyway
-    if re.split(r"[^A-Za-z0-9_.-]", requirement, maxsplit=1)[0] not in sys.argv[1:]:
+    if re.split(r"[^A-Za-z0-9_.-]", requirement, maxsplit=1)[0] not in left_out:
         print(requirement)

@@ -11,8 +11,14 @@ from typing import Any
 import pytest
 
 import train
+from ns3_env.eval.commands.benchmark import IMPORTED
 from ns3_env.simulator import Simulator
+from ns3_env.simulator.pool import prepare
+from tests.paths import ROOT
 from tests.samples.runs import the_run, written
+
+EVALUATING = ROOT / "tests" / "eval"
+SLOWEST = ("test_wheel", "test_examples", "test_cells", "test_site", "test_add_controller", "test_export")
 
 
 @pytest.fixture(scope="module")
@@ -43,16 +49,20 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return the_run(folder)
 
 
-def pytest_collection_finish() -> None:
+def pytest_collection_finish(session: pytest.Session) -> None:
     """Sets apart what libraries and the collection have made, a million objects that no test frees: each pass
-    of the garbage collector over them needs half a second."""
+    of the garbage collector over them needs half a second. Processes of pools are forked with what commands
+    import, whichever test starts the first pool."""
+    if any(item.path.is_relative_to(EVALUATING) for item in session.items):
+        prepare("ns3_env.eval.benchmark.cell", *IMPORTED)
     gc.collect()
     gc.freeze()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Puts the slowest file first, so that the other process runs the rest in parallel."""
-    items.sort(key=lambda item: item.path.name != "test_wheel.py")
+    """Puts the slowest files first, so that none of them runs in the end without another beside it."""
+    order = {f"{name}.py": rank for rank, name in enumerate(SLOWEST)}
+    items.sort(key=lambda item: order.get(item.path.name, len(order)))
 
 
 @pytest.hookimpl(optionalhook=True)

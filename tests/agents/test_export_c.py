@@ -127,13 +127,11 @@ TARGET = {"derived": "rtt_target", "margin": 1.0, "target": 0.1, "gain": 2.0}
 @pytest.mark.parametrize(
     ("kind", "changes"),
     [
-        ("mlp", {"observation": ALL}),
         ("mlp", {"observation": PLAIN, "history": 3}),
         ("mlp", {"observation": [{"field": "last_action"}, TARGET], "action": RATE}),
         ("mlp", {"observation": [{**TARGET, "base_ns": 8192.0}], "history": 2}),
         ("mlp", {"action": {"name": "exponential_window", "alpha": 1.5, "least_packets": 0.5}}),
         ("mlp", {"action": {"name": "logarithmic_window"}, "clock": {"name": "per_ack"}}),
-        ("mlp", {"observation": SHARE, "action": {"name": "fair_share_window"}}),
         ("mlp", {"observation": SHARE, "action": {"name": "fair_share_window"}, "clock": START}),
         ("mlp", {"observation": FORMULAS, "history": 2}),
         ("lstm", {"observation": ALL}),
@@ -146,7 +144,6 @@ TARGET = {"derived": "rtt_target", "margin": 1.0, "target": 0.1, "gain": 2.0}
         ),
         ("mlp", {"decides_from_bdps": 2.0, "clock": START}),
         ("carried", {"shortcut": 5, "observation": PLAIN, "clock": START}),
-        ("carried", {"shortcut": 5, "observation": PLAIN}),
     ],
     ids=str,
 )

@@ -12,7 +12,6 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
-import torch
 from stable_baselines3 import PPO
 from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.vec_env import SubprocVecEnv
@@ -326,7 +325,6 @@ def test_a_parallel_environments_state_has_every_agents_observation_at_its_place
 
 
 def test_ppo_learns_to_fill_a_link_of_tcp_and_no_queue() -> None:
-    torch.set_num_threads(1)
     env = gym.make("ns3_env/TcpBottleneck-v0", flows=1)
     settings = {"n_steps": 128, "gamma": 0.9, "learning_rate": 5e-3, "ent_coef": 0.003}
     model = PPO("MlpPolicy", env, seed=1, policy_kwargs={"net_arch": [32]}, **settings)

@@ -26,8 +26,6 @@ from ns3_env.errors import PaddingError, ScenarioError
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import DecisionBatch
 
-th.set_num_threads(1)
-
 #: Flows of all lengths, in sequence: four in parallel need four slots, some of which nearly always wait.
 SIZES = [120_000, 400_000, 80_000, 150_000, 70_000, 90_000, 250_000, 100_000]
 

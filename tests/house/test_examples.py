@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
+import runpy
+import warnings
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,8 +14,8 @@ import pytest
 from tests.paths import ROOT
 
 EXAMPLES = {
-    "ppo_sb3": ["--steps", "1024", "--out"],
-    "ppo_single_file": ["--steps", "1024", "--tensorboard"],
+    "ppo_sb3": ["--steps", "1024", "--out", "out"],
+    "ppo_single_file": ["--steps", "1024", "--tensorboard", "out"],
     "pettingzoo_supersuit": ["--steps", "2048"],
     "torchrl_td3": ["--steps", "400"],
 }
@@ -36,23 +36,30 @@ def test_what_a_page_shows_runs(
     exec(compile(code, f"{page}.md", "exec"), {})
 
 
-def ran(name: str, options: list[str], folder: Path) -> str:
-    """The output of an example."""
-    done = subprocess.run(
-        [sys.executable, "-W", "error::FutureWarning", ROOT / "examples" / f"{name}.py", *options],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        cwd=folder,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+Run = Callable[..., str]
 
 
-def test_learning_offline_ends_with_scores_of_each_dataset_and_learner(tmp_path: Path) -> None:
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
+    """The output of an example, run as a script in this process, which has imported its libraries already."""
+
+    def output(name: str, *options: str) -> str:
+        script = ROOT / "examples" / f"{name}.py"
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
+        monkeypatch.syspath_prepend(script.parent)
+        monkeypatch.setattr("sys.argv", [str(script), *options])
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", FutureWarning)
+            runpy.run_path(str(script), run_name="__main__")
+        return capfd.readouterr().out
+
+    return output
+
+
+def test_learning_offline_ends_with_scores_of_each_dataset_and_learner(run: Run) -> None:
     pytest.importorskip("minari")
-    printed = ran("offline_rl", ["--episodes", "1", "--updates", "10", "--out", "out"], tmp_path)
+    printed = run("offline_rl", "--episodes", "1", "--updates", "10", "--out", "out")
     sizes = {name: int(n.replace(",", "")) for name, n in re.findall(r"(\w+): (\S+) decisions", printed)}
     assert sizes["mixed"] == sizes["expert"] + sizes["medium"] > 1000
     for learner in ("clone", "td3bc"):
@@ -60,9 +67,9 @@ def test_learning_offline_ends_with_scores_of_each_dataset_and_learner(tmp_path:
             assert re.search(rf"{learner}-{quality} +-?\d+ \[", printed.replace("−", "-"))
 
 
-def test_a_clone_acts_nearly_as_what_it_was_cloned_from(tmp_path: Path) -> None:
+def test_a_clone_acts_nearly_as_what_it_was_cloned_from(run: Run, tmp_path: Path) -> None:
     pytest.importorskip("minari")
-    printed = ran("behaviour_cloning", ["--episodes", "2", "--updates", "500", "--out", "out"], tmp_path)
+    printed = run("behaviour_cloning", "--episodes", "2", "--updates", "500", "--out", "out")
     error, size = map(float, re.findall(r"mean error: (\S+), where an action is (\S+)", printed)[0])
     assert error < size / 2
     slowdowns = dict(re.findall(r"(.*): mean FCT slowdown (\S+)", printed))
@@ -71,11 +78,8 @@ def test_a_clone_acts_nearly_as_what_it_was_cloned_from(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_example_learns_something(name: str, tmp_path: Path) -> None:
-    options = [*EXAMPLES[name]]
-    if options[-1].startswith("--") and options[-1] != "--steps":
-        options.append(str(tmp_path / "out"))
-    printed = ran(name, options, tmp_path)
+def test_example_learns_something(name: str, run: Run, tmp_path: Path) -> None:
+    printed = run(name, *EXAMPLES[name])
     slowdowns = re.search(r"mean slowdown: (\d+\.\d+) before, (\d+\.\d+) after \d+ steps", printed)
     assert slowdowns, printed
     assert slowdowns[1] != slowdowns[2], "weights that have not changed are as fast on the same episodes"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The wheel built from the source distribution is complete and works in an empty environment."""
+"""The source distribution and the wheel are complete; the wheel works in an empty environment."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.paths import ROOT
+from tests.paths import BUILD, ROOT
 
 SUITE = """
 controllers: [hpcc, fdcc]
@@ -66,18 +66,38 @@ def lowest() -> list[str]:
 def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The source distribution."""
     out = tmp_path_factory.mktemp("sdist")
-    subprocess.run([sys.executable, "-m", "build", "--sdist", "-o", out, ROOT], check=True, timeout=300)
+    build = [sys.executable, "-m", "build", "--no-isolation", "--sdist"]
+    subprocess.run([*build, "-o", out, ROOT], check=True, timeout=300)
     return next(out.glob("*.tar.gz"))
 
 
+def cached(name: str) -> str:
+    """An option of the build that `make setup` made, as an option of pip."""
+    (value,) = re.findall(rf"^{name}:\w+=(.*)$", (BUILD / "CMakeCache.txt").read_text(), re.MULTILINE)
+    return f"-Ccmake.define.{name}={value}"
+
+
+def packed(folder: Path, source: Path, *options: str) -> Path:
+    """The wheel of a source."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    pip = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", *options, "-w", folder, source]
+    subprocess.run(pip, check=True, timeout=900, env={**os.environ, "PATH": path})
+    return next(folder.glob("*.whl"))
+
+
 @pytest.fixture(scope="module")
-def wheel(source: Path) -> Path:
-    """The wheel, built from the source distribution like pip does for a user, but without optimisation:
-    `make setup` compiles the same sources as a release does."""
-    quick = ["-Ccmake.build-type=Quick", "-Ccmake.define.CMAKE_CXX_FLAGS_QUICK=-O0"]
-    pip = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", *quick, "-w", source.parent, source]
-    subprocess.run(pip, check=True, timeout=900)
-    return next(source.parent.glob("*.whl"))
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of the clone, with the objects that `make setup` has compiled."""
+    defined = [cached(name) for name in ("CMAKE_UNITY_BUILD", "RDMA_WERROR")]
+    options = ["--no-build-isolation", f"-Cbuild-dir={BUILD}", *defined]
+    return packed(tmp_path_factory.mktemp("wheel"), ROOT, *options)
+
+
+@pytest.fixture(scope="module")
+def wheel_of_the_source(source: Path) -> Path:
+    """The wheel that pip builds for a user, from the source distribution, but without optimisation."""
+    quick = ("-Ccmake.build-type=Quick", "-Ccmake.define.CMAKE_CXX_FLAGS_QUICK=-O0")
+    return packed(source.parent, source, *quick)
 
 
 def names(wheel: Path) -> set[str]:
@@ -161,9 +181,15 @@ def link_torch(packages: Path) -> None:
         (packages / top).symlink_to(Path(sysconfig.get_path("purelib")) / top)
 
 
-@pytest.mark.parametrize("versions", ["lowest", pytest.param("newest", marks=pytest.mark.slow)])
-def test_it_is_of_use_in_an_empty_environment(wheel: Path, versions: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("origin", "versions"),
+    [("wheel", "lowest"), pytest.param("wheel_of_the_source", "newest", marks=pytest.mark.slow)],
+)
+def test_it_is_of_use_in_an_empty_environment(
+    origin: str, versions: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     """An environment steps; a policy trains, is evaluated, exported and run."""
+    wheel = request.getfixturevalue(origin)
     home = tmp_path / "venv"
     venv.create(home)
     link_torch(Path(sysconfig.get_path("purelib", vars={"base": str(home)})))

@@ -29,7 +29,6 @@ PLAIN |= {"random_share": 0.0, "saturation_penalty": 0.0}
 
 
 def small(env: Any, config: dict[str, Any] | None = None, seed: int = 3, **kwargs: Any) -> FDCC:
-    th.set_num_threads(1)
     parameters = FdccConfig(**{**SMALL, **PLAIN, "action_noise": 0.0, **(config or {})})
     return FDCC("LstmPolicy", env, parameters, seed=seed, **kwargs)
 
@@ -175,7 +174,6 @@ def test_it_runs_on_an_ordinary_vec_env() -> None:
 
 def test_it_learns_a_task_that_needs_memory() -> None:
     """RecallEnv: the best return without memory is −5 (action 0); FDCC must come close to 0."""
-    th.set_num_threads(1)
     env = DummyVecEnv([RecallEnv] * 4)
     env.seed(1)
     config = FdccConfig(

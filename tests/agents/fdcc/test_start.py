@@ -6,7 +6,6 @@ from __future__ import annotations
 import gymnasium as gym
 import numpy as np
 import pytest
-import torch as th
 from gymnasium import spaces
 from stable_baselines3.common.vec_env import DummyVecEnv
 
@@ -36,7 +35,6 @@ class Noise(gym.Env[np.ndarray, np.ndarray]):
 
 def begun(**changes: object) -> FDCC:
     """An agent that starts with the released policy."""
-    th.set_num_threads(1)
     config = FdccConfig.model_validate({**WIDTHS, "start": "fdcc", "learning_starts": 10, **changes})
     model = FDCC(env=DummyVecEnv([Noise]), config=config, fields=FIELDS, seed=1)
     begin_as(model.policy, "fdcc", FIELDS)

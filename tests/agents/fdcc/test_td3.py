@@ -88,7 +88,6 @@ def test_losses_and_compressed_rewards_are_those_worked_out_by_hand() -> None:
 
 def learner(**config: Any) -> FDCC:
     """A small FDCC whose buffer has 40 transitions of episodes that terminate or are truncated."""
-    th.set_num_threads(1)
     small = {"hidden": 4, "shortcut": 4, "net_arch": [4], "learning_starts": 40, "train_freq": 50}
     env = FakeRdmaVecEnv(2, seed=1, longest=4)
     settings = FdccConfig(
