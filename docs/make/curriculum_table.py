@@ -51,6 +51,11 @@ CURRICULA: dict[str, dict[str, Any]] = {
 }
 VALIDATION = {"every_episodes": 20, "episodes": 2, "score": "slowdown", "gap_to": "hpcc"}
 CURRICULA["by gap to HPCC"] = {**STAGED, "validation": VALIDATION}
+#: Looks of the lines that nothing was trained for.
+LINES = {
+    "untrained": {"color": "#888888", "linestyle": ":"},
+    "constant window": {"color": "#222222", "linestyle": "--"},
+}
 PLAIN = {"env.decides_from_bdps": 0, "env.telemetry_every_rtts": 0}
 AGENTS: dict[str, list[str]] = {
     "fdcc": ["--config", "configs/fdcc.yaml", "train.decisions=100000"],
@@ -95,8 +100,9 @@ def policies(agent: str, out: Path) -> Iterator[tuple[str, int, Policy]]:
             (run,) = (out / agent / str(number)).glob(f"seed-{seed}-*")
             last = max(run.glob("checkpoints/*/policy.safetensors"))
             yield arm, seed, NetworkPolicy.load(last)
-            if number == 0:
-                yield "untrained", seed, NetworkPolicy.load(run / "untrained.safetensors")
+    for seed in SEEDS:
+        (run,) = (out / agent / "0").glob(f"seed-{seed}-*")
+        yield "untrained", seed, NetworkPolicy.load(run / "untrained.safetensors")
     yield "constant window", 1, ConstantPolicy([0.0], PROBLEM["fields"])
 
 
@@ -108,7 +114,7 @@ def incast(senders: int) -> Scenario:
 
 
 def measured(out: Path) -> pd.DataFrame:
-    """Rewards, goodput and shares: a row for each agent, curriculum, seed and number of senders."""
+    """Rewards and goodput: a row for each agent, curriculum, seed and number of senders."""
     env = EnvConfig.model_validate(PROBLEM)
     rows = []
     for agent in AGENTS:
@@ -116,40 +122,31 @@ def measured(out: Path) -> pd.DataFrame:
             for senders in SENDERS:
                 episodes = run_policy(policy, env, incast(senders), seed=9_000, episodes=3)
                 rows.append([agent, arm, seed, senders, *means(episodes)])
-    return pd.DataFrame(
-        rows, columns=["agent", "curriculum", "seed", "senders", "reward", "goodput", "unfair_ratio"]
-    )
+    return pd.DataFrame(rows, columns=["agent", "curriculum", "seed", "senders", "reward", "goodput"])
 
 
-def means(episodes: list[Episode]) -> tuple[float, float, float]:
-    """Reward per decision, goodput and unfair ratio over the episodes."""
+def means(episodes: list[Episode]) -> tuple[float, float]:
+    """Reward per decision and goodput over the episodes."""
     reward = float(np.mean([episode.mean_reward for episode in episodes]))
-    goodput, unfair = (
-        float(np.mean([episode.metrics[name] for episode in episodes]))
-        for name in ("goodput", "unfair_ratio")
-    )
-    return reward, goodput, unfair
+    return reward, float(np.mean([episode.metrics["goodput"] for episode in episodes]))
 
 
 def draw(table: pd.DataFrame) -> None:
     """Draws rewards over the number of senders: a panel for each agent, a line for each curriculum."""
-    figure = Figure(figsize=(9, 3.6), layout="constrained")
+    figure = Figure(figsize=(9, 3.8), layout="constrained")
     panels = figure.subplots(1, len(AGENTS), sharey=True)
     for panel, agent in zip(panels, AGENTS, strict=True):
         for arm, rows in table[table["agent"] == agent].groupby("curriculum", sort=False):
-            rewards = rows.groupby("senders")["reward"]
-            (line,) = panel.plot(
-                SENDERS,
-                rewards.mean(),
-                marker="o",
-                label=arm,
-                linestyle=":" if arm in ("untrained", "constant window") else "-",
-            )
-            panel.fill_between(SENDERS, rewards.min(), rewards.max(), alpha=0.15, color=line.get_color())
+            costs = rows["reward"].mul(-1).groupby(rows["senders"])
+            look = LINES.get(str(arm), {"marker": "o"})
+            (line,) = panel.plot(SENDERS, costs.mean(), label=arm, **look)
+            if arm not in LINES:
+                panel.fill_between(SENDERS, costs.min(), costs.max(), alpha=0.15, color=line.get_color())
+        panel.set(title=agent.upper(), xlabel="senders of the incast", yscale="log")
         panel.set_xscale("log", base=2)
         panel.set_xticks(SENDERS, [str(senders) for senders in SENDERS])
-        panel.set(title=agent.upper(), xlabel="senders of the incast")
-    panels[0].set_ylabel("reward per decision (mean, range of seeds)")
+        panel.grid(alpha=0.3)
+    panels[0].set_ylabel("minus reward per decision\n(mean and range of five trainings)")
     panels[0].legend(title="trained on", fontsize=8)
     save(figure, "curriculum")
 
