@@ -113,7 +113,7 @@ def incast(senders: int) -> Scenario:
     return Scenario.from_mapping(keys, f"{senders}-to-1")
 
 
-def measured(out: Path) -> pd.DataFrame:
+def measure(out: Path) -> pd.DataFrame:
     """Rewards and goodput: a row for each agent, curriculum, seed and number of senders."""
     env = EnvConfig.model_validate(PROBLEM)
     rows = []
@@ -159,7 +159,7 @@ def main() -> None:
     chosen = [(agent, arm, seed, out) for seed in SEEDS for agent in AGENTS for arm in CURRICULA]
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         list(pool.map(lambda one: train(*one), chosen))
-    table = measured(out)
+    table = measure(out)
     table.to_csv(ROOT / "docs" / "tables" / "curriculum.csv", index=False, float_format="%.4g")
     draw(table)
     for agent, rows in table.groupby("agent", sort=False):
