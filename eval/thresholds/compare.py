@@ -66,8 +66,8 @@ def evaluate(
         by_slowdown = int(np.argmin([_geometric(row) for row in tuned]))
         by_reward = int(np.argmax([_mean(row, "reward") for row in tuned]))
         entries = {name: run(tests, constant(row, rate)) for name, (row, rate) in PUBLISHED.items()}
-        entries[f"{BY_SLOWDOWN}: {_named(action, by_slowdown)}"] = run(tests, rules[by_slowdown])
-        entries[f"{BY_REWARD}: {_named(action, by_reward)}"] = run(tests, rules[by_reward])
+        entries[f"{BY_SLOWDOWN}: {_label(action, by_slowdown)}"] = run(tests, rules[by_slowdown])
+        entries[f"{BY_REWARD}: {_label(action, by_reward)}"] = run(tests, rules[by_reward])
         entries["random"] = run(tests, random_choice(action, 1))
         for folder in runs:
             config, model = load(folder)
@@ -77,12 +77,12 @@ def evaluate(
             entries[folder.name] = run(tests, learned, problem_of(config))
             most = int(learned.chosen.argmax())
             share = learned.chosen[most] / learned.chosen.sum()
-            entries[f"{folder.name}, only its {_named(action, most)} ({share:.0%})"] = run(tests, rules[most])
+            entries[f"{folder.name}, only its {_label(action, most)} ({share:.0%})"] = run(tests, rules[most])
         ideal = [reference_slowdowns(simulator, scenario, REFERENCE).mean() for scenario in tests]
     return entries, float(np.exp(np.mean(np.log(ideal))))
 
 
-def _named(action: EcnThresholds, row: int) -> str:
+def _label(action: EcnThresholds, row: int) -> str:
     kmin, kmax, pmax = action.table[row]
     return f"{kmin / 1e3:g}/{kmax / 1e3:g} kB, {pmax:.0%}"
 
