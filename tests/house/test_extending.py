@@ -88,6 +88,7 @@ def test_the_page_s_topology_is_made_by_its_file_if_the_command_line_names_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Refused
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NS3_ENV_NAMED_CODE", "")
     part = PAGE.split("## A topology or traffic")[1].split("\n## ")[0]
     for kind, name in (("python", "rings.py"), ("yaml", "my.yaml")):
         Path(name).write_text(part.split(f"```{kind}\n")[1].split("```")[0], encoding="utf-8")

@@ -155,6 +155,7 @@ def test_a_branch_continues_with_the_thresholds_in_force(simulator: Simulator) -
 
 def test_ports_are_those_of_the_scenario_in_the_order_of_their_slots(simulator: Simulator) -> None:
     scenario = Scenario.from_mapping(DCQCN, "x")
+    assert Scenario.from_mapping(scenario.model_dump(mode="json"), "x") == scenario
     assert (
         scenario.agent_count == len(scenario.agent_ports) == 11
     )  # 8 + 1 host links, 2 ends of the bottleneck
