@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ns3_env.decision.observations import FDCC_FIELDS, FIELDS
+from ns3_env.decision.observations import FDCC_FIELDS, telemetry_names
 from ns3_env.envs.bottleneck_envs import TcpBottleneckEnv
 from ns3_env.envs.gym_env import FlowEnv
 from ns3_env.envs.pettingzoo_env import FlowParallelEnv
@@ -184,7 +184,7 @@ def test_vectors_that_are_too_short_are_refused_with_what_would_do(
     try:
         assert main(["run", "rdma-flows", "--", "--flows=3"]) == 2
         assert "the vectors have 2 elements, and the scenario 3 flows" in capfd.readouterr().err
-        fields = ",".join(field.name for field in FIELDS)
+        fields = ",".join(telemetry_names(ports=False))
         assert main(["run", "rdma-flows", "--", "--flows=2", f"--fields={fields}"]) == 2
         assert "no room for elements of" in capfd.readouterr().err
     finally:
