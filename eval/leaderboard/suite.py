@@ -17,6 +17,7 @@ from ns3_env.eval.leaderboard.board import REFERENCES
 from ns3_env.eval.leaderboard.entrants import can_play, default_names, entries_of
 from ns3_env.tasks import FIRST_TEST_SEED, TASKS, TESTS, TaskSpec, task
 from ns3_env.tasks.anchors import anchors_of, digest
+from ns3_env.tasks.registry import PORT_TASKS
 
 #: Title of such a suite; a test in it is "Incast-v2-3" of the group "Incast-v2".
 TITLE = "tasks"
@@ -29,6 +30,10 @@ def specs_of(names: Sequence[str]) -> list[TaskSpec]:
         chosen = {task(name).name for name in names if name != "all"}
     except ValueError as error:
         raise ConfigError(f"{error.args[0]}{nearest(names[0], list(TASKS))}") from None
+    if ports := sorted(chosen & {*PORT_TASKS}):
+        raise ConfigError(
+            f"{ports[0]}: its agents are at ports, and entries control flows: `eval thresholds` scores it"
+        )
     return [spec for spec in TASKS.values() if "all" in names or spec.name in chosen]
 
 

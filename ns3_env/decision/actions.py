@@ -331,7 +331,8 @@ def unobserved(action: ActionMap, fields: Sequence[str]) -> str | None:
     lacking = [name for name in getattr(action, "fields", ()) if name not in fields]
     if not lacking:
         return None
-    return f"the action map reads {' and '.join(map(repr, lacking))}: add it to the observed fields"
+    names = " and ".join(map(repr, lacking))
+    return f"the action map reads {names}: add it to the observed fields, or take another action"
 
 
 def nearest_actions(

@@ -95,9 +95,13 @@ class TaskSpec:
         """
         return "max_min" if self.measure == "max_min" else "oracle"
 
-    def problem(self) -> Task:
-        """Decision problem: a flow's observations, actions and rewards."""
-        return Task(self.fields, self.reward, self.action)
+    def problem(self, **parts: Any) -> Task:
+        """Decision problem: an agent's observations, actions and rewards.
+
+        ``parts``: ``fields``, ``reward`` or ``action`` as :class:`ns3_env.decision.task.Task` accepts them,
+        instead of the task's. Raises as that.
+        """
+        return Task(**{"fields": self.fields, "reward": self.reward, "action": self.action, **parts})
 
     def training(self, seed: int) -> Scenario:
         """The scenario of a seed in [0, 2^31), every flow of the task under "agent".

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,13 @@ from ns3_env.tasks.networks import task as find
 OTHERS = {"rdma": "dcqcn", "tcp": "dctcp"}
 
 
+def _posed(spec: TaskSpec, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments of an environment, with the task's decision problem or the parts that they replace."""
+    parts = {name: arguments[name] for name in ("fields", "reward", "action") if name in arguments}
+    rest = {name: value for name, value in arguments.items() if name not in parts}
+    return {"task": spec.problem(**parts), **rest}
+
+
 class TaskEnv(FlowEnv):
     """A Gymnasium environment of a task: one flow, another in each episode, among those of DCQCN or DCTCP.
 
@@ -39,8 +46,8 @@ class TaskEnv(FlowEnv):
                 f"{unfit[0]!r}"
             )
         first = spec.training(0)
-        defaults = {"flow": None, "others": OTHERS[first.transport], "task": spec.problem()}
-        super().__init__(spec.training, **{**defaults, **arguments})
+        defaults = {"flow": None, "others": OTHERS[first.transport]}
+        super().__init__(spec.training, **{**defaults, **_posed(spec, arguments)})
         EzPickle.__init__(self, task, **arguments)
 
 
@@ -56,7 +63,7 @@ class PortTaskEnv(PortEnv):
         spec = find(task)
         if "scenario" in arguments or "flows" in arguments:
             raise ScenarioError(f"{spec.id}: draws its own scenarios; PortEnv has 'scenario' and 'flows'")
-        super().__init__(_one_port(spec), **{"task": spec.problem(), **arguments})
+        super().__init__(_one_port(spec), **_posed(spec, arguments))
         EzPickle.__init__(self, task, **arguments)
 
 
@@ -103,29 +110,31 @@ def _gymnasium(spec: TaskSpec, **arguments: Any) -> FlowEnv:
 
 
 def _stream(spec: TaskSpec, seed: int = 1, **arguments: Any) -> FlowStream:
-    options = {"slots": spec.slots, "task": spec.problem(), "seed": seed}
-    return FlowStream(_by_episode(spec, seed), **{**options, **arguments})
+    options = {"slots": spec.slots, "seed": seed}
+    return FlowStream(_by_episode(spec, seed), **{**options, **_posed(spec, arguments)})
 
 
 def _sb3(spec: TaskSpec, seed: int = 1, **arguments: Any) -> Any:
     from ns3_env.envs.sb3_vec_env import FlowVecEnv
 
-    options = {"slots": spec.slots, "task": spec.problem(), "seed": seed}
+    options = {"slots": spec.slots, "seed": seed}
     draw = _stepped(spec)
-    return FlowVecEnv(lambda episode: draw(episode_seed(seed, episode)), **{**options, **arguments})
+    return FlowVecEnv(
+        lambda episode: draw(episode_seed(seed, episode)), **{**options, **_posed(spec, arguments)}
+    )
 
 
 def _pettingzoo(spec: TaskSpec, **arguments: Any) -> Any:
     from ns3_env.envs.pettingzoo_env import FlowParallelEnv
 
-    return FlowParallelEnv(_stepped(spec), **{"slots": spec.slots, "task": spec.problem(), **arguments})
+    return FlowParallelEnv(_stepped(spec), **{"slots": spec.slots, **_posed(spec, arguments)})
 
 
 def _rllib(spec: TaskSpec, **arguments: Any) -> Any:
     from ns3_env.envs.rllib_env import FlowMultiAgentEnv
 
-    config = {"scenario": spec.training, "slots": spec.slots, "task": spec.problem()}
-    return FlowMultiAgentEnv({**config, **arguments})
+    config = {"scenario": spec.training, "slots": spec.slots}
+    return FlowMultiAgentEnv({**config, **_posed(spec, arguments)})
 
 
 def _rollouts(spec: TaskSpec, seed: int = 1, **arguments: Any) -> Rollouts:
@@ -133,7 +142,7 @@ def _rollouts(spec: TaskSpec, seed: int = 1, **arguments: Any) -> Rollouts:
         raise ValueError(
             f"{spec.id}: rollouts decide inside simulators, and agents at ports do not: 'stream'"
         )
-    return Rollouts(_by_episode(spec, seed), **{"task": spec.problem(), "seed": seed, **arguments})
+    return Rollouts(_by_episode(spec, seed), **{"seed": seed, **_posed(spec, arguments)})
 
 
 #: Front ends by name.

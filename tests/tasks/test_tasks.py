@@ -15,6 +15,7 @@ from gymnasium.utils.env_checker import check_env
 from ns3_env.agents.configuration.config import EnvConfig
 from ns3_env.agents.curriculum.curriculum import Curriculum, CurriculumConfig
 from ns3_env.config.model import validate
+from ns3_env.decision.rewards import make_reward
 from ns3_env.envs.gym_env import FlowEnv
 from ns3_env.errors import ConfigError
 from ns3_env.ids import VERSIONS
@@ -106,6 +107,15 @@ def test_streams_play_it_under_its_own_clock(name: str) -> None:
         batch = stream.recv()
         assert batch.observations.shape[1] == len(task(name).fields)
         assert stream.task.reward == task(name).problem().reward
+
+
+@pytest.mark.parametrize("front_end", ["gymnasium", "sb3", "pettingzoo", "stream", "rollouts"])
+def test_every_front_end_takes_other_fields_rewards_and_actions_than_the_tasks(front_end: str) -> None:
+    env = make("Incast", front_end, reward="slowdown", fields=["rtt", "fair_share"])
+    assert env.fields == ("rtt", "fair_share")
+    assert env.reward == make_reward("slowdown")
+    assert env.task.action == task("Incast").action
+    env.close()
 
 
 def test_what_there_is_not_is_named() -> None:

@@ -195,6 +195,13 @@ def test_by_default_all_play_that_can() -> None:
     assert not {"hpcc", "dispatcher"} & playing
 
 
+def test_a_task_of_ports_names_the_command_that_scores_it() -> None:
+    with pytest.raises(
+        ConfigError, match=r"Thresholds: its agents are at ports.*`eval thresholds` scores it"
+    ):
+        specs_of(["Thresholds"])
+
+
 def test_rules_and_policies_play_where_they_hear_what_they_need() -> None:
     by_name = {x.name: x for x in entries_of(["hpcc", "cubic", "dctcp", "fdcc", "rlcc", "constant-window"])}
     tasks_by_entry = {
