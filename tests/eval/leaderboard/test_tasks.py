@@ -196,9 +196,7 @@ def test_by_default_all_play_that_can() -> None:
 
 
 def test_a_task_of_ports_names_the_command_that_scores_it() -> None:
-    with pytest.raises(
-        ConfigError, match=r"its agents are at ports.*`eval thresholds` scores it"
-    ):
+    with pytest.raises(ConfigError, match=r"its agents are at ports.*`eval thresholds` scores it"):
         specs_of(["Thresholds"])
 
 
