@@ -28,8 +28,7 @@ _ALGORITHMS: dict[str, type[BaseAlgorithm]] = {"ppo": PPO, "dqn": DQN}
 
 def problem_of(config: ThresholdsConfig) -> Task:
     """The task's observations and actions under the configured reward."""
-    spec = task(config.task)
-    return Task(spec.fields, Acc(**config.reward), spec.action)
+    return task(config.task).problem(reward=Acc(**config.reward))
 
 
 def _model(config: ThresholdsConfig, env: VecEnv) -> BaseAlgorithm:

@@ -79,8 +79,7 @@ def run(options: argparse.Namespace) -> int:
     from ns3_env.agents.configuration.inputs import read_inputs
 
     check_json(options.json)
-    more = [options.algo or "", *map(str, options.curriculum)]
-    trust_named_in(more)
+    trust_named_in([options.algo or "", *map(str, options.curriculum)])
     shared.set_process(options)
     sources = sources_of(options)
     # PyTorch's import needs seconds; mistakes on the command line are reported before.

@@ -26,6 +26,7 @@ from ns3_env.eval.thresholds.episodes import (
 )
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
+from ns3_env.tasks.anchors import geometric_mean
 from ns3_env.tasks.definition import TaskSpec
 
 #: Constant thresholds of papers, and the link rate that they are of: HPCC's evaluation (the published
@@ -79,7 +80,7 @@ def evaluate(
             share = learned.chosen[most] / learned.chosen.sum()
             entries[f"{folder.name}, only its {_label(action, most)} ({share:.0%})"] = run(tests, rules[most])
         ideal = [reference_slowdowns(simulator, scenario, REFERENCE).mean() for scenario in tests]
-    return entries, float(np.exp(np.mean(np.log(ideal))))
+    return entries, geometric_mean(ideal)
 
 
 def _label(action: EcnThresholds, row: int) -> str:
@@ -98,7 +99,7 @@ def slowdown_of(episode: Episode) -> float:
 
 def _geometric(episodes: Sequence[Episode]) -> float:
     """Geometric mean over episodes of their mean slowdowns."""
-    return float(np.exp(np.mean([np.log(slowdown_of(episode)) for episode in episodes])))
+    return geometric_mean([slowdown_of(episode) for episode in episodes])
 
 
 def score(entries: Episodes, reference: float, name: str) -> float:

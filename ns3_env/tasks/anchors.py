@@ -42,12 +42,12 @@ class Anchors:
     @property
     def base_value(self) -> float:
         """The geometric mean."""
-        return _geometric_mean(self.base_values)
+        return geometric_mean(self.base_values)
 
     @property
     def reference_value(self) -> float:
         """The geometric mean."""
-        return _geometric_mean(self.reference_values)
+        return geometric_mean(self.reference_values)
 
     def score(self, number: int, value: float) -> float:
         """0 for the base's value on a test, in steps of which the reference is 100 over all tests.
@@ -98,7 +98,8 @@ def digest(scenarios: Sequence[Scenario]) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def _geometric_mean(values: Sequence[float]) -> float:
+def geometric_mean(values: Sequence[float]) -> float:
+    """The exponential of the mean logarithm of values above 0."""
     return float(np.exp(np.mean(np.log(values))))
 
 

@@ -30,6 +30,17 @@ def _posed(spec: TaskSpec, arguments: Mapping[str, Any]) -> dict[str, Any]:
     return {"task": spec.problem(**parts), **rest}
 
 
+def _drawing(name: str, arguments: Mapping[str, Any], instead: str) -> TaskSpec:
+    """The task, which draws its scenarios: raises ScenarioError, naming the environment that has them, if the
+    arguments have one."""
+    spec = find(name)
+    if unfit := sorted({"scenario", "flows"} & {*arguments}):
+        raise ScenarioError(
+            f"{spec.id}: {unfit[0]}: the task draws its own scenarios; {instead} has {unfit[0]!r}"
+        )
+    return spec
+
+
 class TaskEnv(FlowEnv):
     """A Gymnasium environment of a task: one flow, another in each episode, among those of DCQCN or DCTCP.
 
@@ -39,12 +50,7 @@ class TaskEnv(FlowEnv):
     """
 
     def __init__(self, task: str, **arguments: Any) -> None:
-        spec = find(task)
-        if unfit := sorted({"scenario", "flows"} & {*arguments}):
-            raise ScenarioError(
-                f"{spec.id}: {unfit[0]}: the task draws its own scenarios; 'ns3_env/RdmaIncast-v1' has "
-                f"{unfit[0]!r}"
-            )
+        spec = _drawing(task, arguments, "'ns3_env/RdmaIncast-v1'")
         first = spec.training(0)
         defaults = {"flow": None, "others": OTHERS[first.transport]}
         super().__init__(spec.training, **{**defaults, **_posed(spec, arguments)})
@@ -60,9 +66,7 @@ class PortTaskEnv(PortEnv):
     """
 
     def __init__(self, task: str, **arguments: Any) -> None:
-        spec = find(task)
-        if "scenario" in arguments or "flows" in arguments:
-            raise ScenarioError(f"{spec.id}: draws its own scenarios; PortEnv has 'scenario' and 'flows'")
+        spec = _drawing(task, arguments, "PortEnv")
         super().__init__(_one_port(spec), **_posed(spec, arguments))
         EzPickle.__init__(self, task, **arguments)
 

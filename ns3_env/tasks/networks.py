@@ -25,6 +25,19 @@ def _bytes(random: Random, least: float, most: float) -> int:
     return round(log_uniform(random, least, most))
 
 
+def _to_one_host(random: Random, flows: int, last_ns: float, least: float, most: float) -> list[Keys]:
+    """A flow of each of the first hosts to the next one, started up to ``last_ns``, of bytes in the range."""
+    return [
+        {
+            "src": sender,
+            "dst": flows,
+            "start_ns": round(random.uniform(0, last_ns)),
+            "size_bytes": _bytes(random, least, most),
+        }
+        for sender in range(flows)
+    ]
+
+
 def _mix(*parts: Keys) -> Keys:
     return {"kind": "mix", "parts": list(parts)}
 
@@ -283,15 +296,7 @@ def layer2(random: Random) -> Keys:
 def tcp(random: Random) -> Keys:
     """TCP: 4 to 24 flows of 50 kB to 2 MB through one link of 10 Gb/s."""
     flows = int(random.integers(4, 25))
-    listed = [
-        {
-            "src": i,
-            "dst": flows,
-            "start_ns": round(random.uniform(0, 2e6)),
-            "size_bytes": _bytes(random, 5e4, 2e6),
-        }
-        for i in range(flows)
-    ]
+    listed = _to_one_host(random, flows, 2e6, 5e4, 2e6)
     return {
         "transport": "tcp",
         "time_limit_ns": "200ms",
@@ -316,15 +321,7 @@ def variable(random: Random) -> Keys:
     kind = str(random.choice(["steps", "walk", "cellular"]))
     rates = {"least_bps": most_bps / 20, "most_bps": most_bps, "every_ns": _bytes(random, 1e8, 1e9)}
     queue_bytes = log_uniform(random, 0.5, 4) * most_bps * rtt_s / 8
-    listed = [
-        {
-            "src": i,
-            "dst": flows,
-            "start_ns": round(random.uniform(0, 4e9)),
-            "size_bytes": _bytes(random, 1e5, 5e6),
-        }
-        for i in range(flows)
-    ]
+    listed = _to_one_host(random, flows, 4e9, 1e5, 5e6)
     before, behind = flows + 1, flows + 2  # switches
     return {
         "transport": "tcp",
