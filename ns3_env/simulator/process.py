@@ -83,6 +83,8 @@ SLICE_S = 0.02
 LOOK_S = 0.1
 #: Signals of a program's own faults.
 FAULTS = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL, signal.SIGFPE)
+#: Patience with the last thread of a process whose main thread has ended, s.
+_LAST_THREAD_S = 5.0
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
@@ -182,9 +184,11 @@ class SimulatorProcess:
         Args:
             scenario_json: the JSON of its episode, for the command that reproduces the fault.
         """
-        code = self._process.poll()
-        if code is None or self._death is not None:
+        if self._death is not None or not self.has_ended():
             return self._death
+        self.wait(_LAST_THREAD_S)
+        if (code := self._process.poll()) is None:
+            return None
         how = killed_by(-code) if code < 0 else f"ended with exit code {code}"
         if -code in FAULTS:
             how += _shown_again(self._command, scenario_json())

@@ -154,7 +154,7 @@ def test_a_stopped_process_is_hung_for_its_networks() -> None:
         simulators[1].send_actions([[5e4, 1e11, 0.0]])
         with pytest.raises(SimulatorHung, match="was stopped for"):
             simulators[1].receive()
-        wait_until(lambda: not alive(pid))
+        assert wait_until(lambda: not alive(pid), 60)
         begun(simulators)
 
 
@@ -167,7 +167,7 @@ def test_a_crash_shows_the_scenario_that_was_played() -> None:
         pid = simulators[0].pid
         assert pid is not None
         os.kill(pid, signal.SIGSEGV)
-        wait_until(lambda: not alive(pid))
+        assert wait_until(lambda: not alive(pid), 60)
         with pytest.raises(SimulatorDied, match=r"signal 11.*it played (\S+) under the policy's") as e:
             simulators[0].check()
         path = str(e.value).partition("it played ")[2].partition(" under")[0]
