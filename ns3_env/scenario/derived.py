@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import replace
@@ -24,6 +25,9 @@ MIB = 1 << 20
 _PFC_FRAME_BYTES = 43
 #: Bytes of a data packet's headers with the largest telemetry (HPCC's 42 B).
 _MAX_HEADER_BYTES = 90
+#: Receiving hosts from which parts are faster than a network as a whole (docs/large-networks.md).
+_RECEIVERS_OF_PARTS = 128
+_HOSTS_PER_THREAD = 64
 
 
 def agent_ports(scenario: ScenarioFields, network: Network) -> list[tuple[int, int]]:
@@ -223,3 +227,22 @@ def controller_indices(scenario: ScenarioFields, flows: Flows) -> list[int]:
         else:
             result.append(index[policy] if flow in chosen else default)
     return result
+
+
+def thread_count(scenario: ScenarioFields, network: Network, flows: Flows) -> int | None:
+    """Threads of a network in parts; None of one that is simulated as a whole.
+
+    ``auto`` is one for each core, but for each 64 hosts at most: fewer give a thread too little to do.
+    ``by_size`` chooses parts where they change only the order of simultaneous events and the random numbers:
+    the start of a flow that waits for another one, and an agent's decision, would be delayed.
+    """
+    match scenario.simulator.threads:
+        case "auto":
+            return max(1, min(len(os.sched_getaffinity(0)), len(network.access) // _HOSTS_PER_THREAD))
+        case "by_size":
+            agents = any(controller.name == AGENT for controller in played_controllers(scenario))
+            exact = not (flows.tasks or agents or scenario.switch.ecn_agents)
+            receivers = {*flows.dst, *(stream.dst for stream in flows.streams)} if exact else ()
+            return 1 if len(receivers) >= _RECEIVERS_OF_PARTS else None
+        case threads:
+            return threads

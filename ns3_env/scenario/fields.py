@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Annotated, Literal
 
 from pydantic import Field, PrivateAttr
@@ -31,26 +30,17 @@ from ns3_env.scenario.tcp_queue import Tcp
 from ns3_env.scenario.topology import Dumbbell, Topology
 from ns3_env.scenario.traffic import Group, Incast, Traffic
 
-_HOSTS_PER_THREAD = 64
-
 
 class SimulatorOptions(Strict):
     """Settings of how the simulator runs a scenario."""
 
-    threads: Annotated[int, Field(ge=1, le=MAX_THREADS)] | Literal["auto"] | None = Field(
-        default=None,
+    threads: Annotated[int, Field(ge=1, le=MAX_THREADS)] | Literal["auto", "by_size"] | None = Field(
+        default="by_size",
         description="simulate the network in parts, on N threads or as many as help (auto); the results "
-        "are the same for any number (docs/large-networks.md). none: as a whole, on one",
+        "are the same for any number (docs/large-networks.md). by_size: on one thread, if 128 or more hosts "
+        "receive, no flow waits for another and no agent decides across the channel; else, and with none, "
+        "as a whole",
     )
-
-    def thread_count(self, hosts: int) -> int | None:
-        """Threads of a network of this number of hosts in parts; None of one that is run as a whole.
-
-        ``auto`` is one for each core, but for each 64 hosts at most: fewer give a thread too little to do.
-        """
-        if self.threads != "auto":
-            return self.threads
-        return max(1, min(len(os.sched_getaffinity(0)), hosts // _HOSTS_PER_THREAD))
 
 
 class ScenarioFields(Strict):

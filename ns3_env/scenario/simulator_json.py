@@ -42,6 +42,7 @@ from ns3_env.scenario.derived import (
     most_kmax_bytes,
     own_controllers,
     played_controllers,
+    thread_count,
     timing,
 )
 from ns3_env.scenario.fields import ScenarioFields
@@ -84,8 +85,6 @@ def rdma_sections(scenario: ScenarioFields, network: Network, controllers: list[
         content["nic"] = scenario.nic.model_dump()
     if (balancing := balancing_content(scenario.load_balancing)) is not None:
         content["load_balancing"] = balancing
-    if (threads := scenario.simulator.thread_count(len(network.access))) is not None:
-        content["threads"] = threads
     min_rate = min_rate_bps(scenario, network)
     if min_rate is not None:
         content["min_rate_bps"] = min_rate
@@ -229,6 +228,8 @@ def _draw_content(
             "slot": slots,
         },
     }
+    if scenario.transport == "rdma" and (threads := thread_count(scenario, network, flows)):
+        content["threads"] = threads
     limit = scenario.time_limit_ns
     if are_drawn(scenario.link_rates):
         content["link_rates"] = link_rate_rows(scenario.link_rates, network, scenario.seed, limit)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -100,8 +101,10 @@ OTHERS: list[tuple[str | dict[str, Any], dict[str, Any]]] = [
 def play(
     simulator: Simulator, threads: int | str | None, controller: str | dict[str, Any], **changes: Any
 ) -> dict[str, Any]:
-    keys = {**NETWORK, **changes, "simulator": {"threads": threads}, "controllers": [controller]}
-    return simulator.play(Scenario.from_mapping(keys, "x"))
+    how = {} if threads is None else {"simulator": {"threads": threads}}
+    return simulator.play(
+        Scenario.from_mapping({**NETWORK, **changes, **how, "controllers": [controller]}, "x")
+    )
 
 
 @pytest.mark.parametrize(("controller", "changes"), [*IN_PARTS, *AS_A_WHOLE, *OTHERS])
@@ -122,6 +125,39 @@ def test_bytes_are_conserved_and_one_seed_gives_the_same_bits_in_any_process_on_
             assert play(simulator, threads, controller, **changes) == one
     if (controller, changes) in AS_A_WHOLE:
         assert play(simulator, 4, controller, **changes) == results
+
+
+MANY: dict[str, Any] = {
+    "topology": {"kind": "leaf_spine", "leaves": 4, "spines": 4, "hosts_per_leaf": 32},
+    "traffic": {
+        "kind": "list",
+        "flows": [{"src": i, "dst": i ^ 64, "size_bytes": 20_000} for i in range(128)],
+    },
+}
+LATER = {"src": 0, "dst": 9, "size_bytes": 1000, "after": ["first"]}
+
+
+@pytest.mark.parametrize(
+    ("changes", "in_parts"),
+    [
+        ({}, True),
+        ({"controllers": ["agent"]}, False),
+        ({"controllers": [policy("dispatcher")]}, True),
+        ({"traffic": {"kind": "list", "flows": MANY["traffic"]["flows"][1:]}}, False),
+        (
+            {"traffic": {"kind": "list", "flows": [{**MANY["traffic"]["flows"][0], "name": "first"}, LATER]}},
+            False,
+        ),
+        ({"simulator": {"threads": None}}, False),
+    ],
+    ids=["default", "agent", "policy", "127 receivers", "a flow that waits", "as a whole"],
+)
+def test_a_large_network_is_simulated_in_parts_unless_that_would_delay_something(
+    changes: dict[str, Any], in_parts: bool
+) -> None:
+    scenario = Scenario.from_mapping({**MANY, "controllers": ["hpcc"], **changes}, "x")
+    assert scenario.to_simulator_json().get("threads") == (1 if in_parts else None)
+    assert json.loads(scenario.to_simulator_text()).get("threads") == (1 if in_parts else None)
 
 
 def answer(batch: DecisionBatch) -> NDArray[np.float64]:

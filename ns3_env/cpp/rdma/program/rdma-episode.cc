@@ -145,7 +145,7 @@ RdmaEpisode::Warning() const
     {
         return circle.Text();
     }
-    if (GetScenario().threads && !m_fabric.IsDivided())
+    if (GetScenario().threads.value_or(1) > 1 && !m_fabric.IsDivided())
     {
         const std::string shared = SharedByParts(GetScenario());
         return "'simulator.threads': the network is played as a whole, on one thread, because of " +
