@@ -368,7 +368,4 @@ def _other(name: str | PathLike[str]) -> Controller:
 def _under_agent(scenario: Scenario, flows: list[int] | None, others: Sequence[Controller]) -> Scenario:
     """The scenario with these flows under the agent, None: all; it keeps the attributes that it has there."""
     agent = next((c for c in scenario.controllers if c.name == AGENT), Controller(name=AGENT))
-    data = scenario.model_dump()
-    data["controllers"] = [c.model_dump() for c in (agent, *others)]
-    data["controlled_flows"] = flows
-    return Scenario.from_mapping(data, scenario.source or "scenario")
+    return scenario.with_agents([agent, *others], flows)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+import stat
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -25,6 +26,7 @@ PLUGINS_VARIABLE = "NS3_ENV_PLUGINS"
 HANG_TIMEOUT_VARIABLE = "NS3_ENV_HANG_TIMEOUT"
 #: Exit status of a simulator if its input is at fault.
 EXIT_BAD_INPUT = 2
+_EXECUTABLE = stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH
 
 
 #: Each transport's program, and the variable that names another one.
@@ -40,13 +42,25 @@ def find_executable(transport: Transport = "rdma") -> Path:
 
     Raises SimulatorNotFound.
     """
+    return _found(transport)[0]
+
+
+def _found(transport: Transport) -> tuple[Path, int]:
+    """The transport's program, and the time of its last change, ns. Raises SimulatorNotFound.
+
+    One call to the system: a reset asks a dozen times.
+    """
     program, variable = _PROGRAMS[transport]
     override = os.environ.get(variable)
     path = _path_of(override or "", program)
-    if not os.access(path, os.X_OK) or os.path.isdir(path):
+    try:
+        status = os.stat(path)
+    except OSError:
+        status = None
+    if status is None or not stat.S_ISREG(status.st_mode) or not status.st_mode & _EXECUTABLE:
         hint = f"{variable} names it" if override else f"install the package, or set {variable}"
         raise SimulatorNotFound(f"no simulator at {path} ({hint})")
-    return path
+    return path, status.st_mtime_ns
 
 
 @functools.lru_cache(maxsize=16)
@@ -102,11 +116,14 @@ def describe_controllers(
         ConfigError: a plugin cannot be loaded; the message explains why.
         SimulatorNotFound, SimulatorDied: there is no simulator, or it fails.
     """
-    path = find_executable(transport) if executable is None else Path(executable)
-    try:
-        changed_ns = os.stat(path).st_mtime_ns
-    except OSError as error:
-        raise SimulatorNotFound(f"no simulator at {path}: {error.strerror}") from None
+    if executable is None:
+        path, changed_ns = _found(transport)
+    else:
+        path = Path(executable)
+        try:
+            changed_ns = os.stat(path).st_mtime_ns
+        except OSError as error:
+            raise SimulatorNotFound(f"no simulator at {path}: {error.strerror}") from None
     return _described(path, changed_ns, tuple(_stamp(plugin) for plugin in plugins_of(transport)))
 
 

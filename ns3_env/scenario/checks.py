@@ -194,7 +194,7 @@ def controller_faults(scenario: ScenarioFields, network: Network | None) -> list
         if network is not None and not scenario.traffic.flow_count_is_drawn():
             # The number of flows is the same for every seed.
             flows = draw_flows(scenario, network)
-            beyond = [flow for flow in scenario.controlled_flows if flow >= len(flows)]
+            beyond = [flow for flow in scenario.controlled_flows if not 0 <= flow < len(flows)]
             if beyond:
                 faults.append(
                     f"controlled_flows: there is no flow {beyond[0]}; flows are 0 to {len(flows) - 1}"

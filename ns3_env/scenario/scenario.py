@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -129,6 +129,21 @@ class Scenario(ScenarioFields):
             )
         others = [x for x in self.controllers if x.name not in {AGENT, controller, *bounds}]
         return self.model_copy(update={"controllers": [first, *others], "controlled_flows": None})
+
+    def with_agents(self, controllers: Sequence[Controller], flows: Sequence[int] | None) -> Scenario:
+        """The scenario with these controllers, and only these of its flows under "agent"; None: all flows.
+
+        Raises:
+            ScenarioError: a line for each fault: there is no such flow, or the controllers do not fit.
+        """
+        update = {"controllers": [*controllers], "controlled_flows": None if flows is None else [*flows]}
+        scenario = self.model_copy(update=update)
+        scenario._initial_controllers = tuple(controllers)
+        wrong = [x for x in flows or () if not isinstance(x, int)]
+        faults = [f"controlled_flows: {shown(x)} is no flow's number" for x in wrong]
+        if faults := faults or faults_of(scenario, self.topology.build()):
+            raise ScenarioError("\n".join(f"{self.source or 'scenario'}: {fault}" for fault in faults))
+        return scenario
 
     def playing(self, file: str | Path) -> Scenario:
         """The scenario with a policy's file instead of "agent": the simulator evaluates it itself.
