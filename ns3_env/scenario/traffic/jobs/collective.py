@@ -22,7 +22,7 @@ from ns3_env.scenario.traffic.jobs.algorithms import (
     sends,
 )
 from ns3_env.scenario.traffic.jobs.sending import flows_of
-from ns3_env.scenario.traffic.kind import Flows, TrafficKind, host_fault
+from ns3_env.scenario.traffic.kind import Flows, TrafficKind, rank_faults
 from ns3_env.scenario.traffic.tasks import Task
 
 MAX_RANKS = 4096
@@ -141,7 +141,7 @@ class Collective(CollectiveWork):
 
     kind: Literal["collective"] = "collective"
     ranks: Annotated[list[int], few(MAX_RANKS, WHY_RANKS)] | None = Field(
-        default=None, min_length=2, description="hosts, in the order of their ranks; none: all of them"
+        default=None, min_length=2, description="host of each rank; several may be on one; none: all hosts"
     )
     job: str | None = Field(
         default=None, min_length=1, description="its name in results; none: the algorithm"
@@ -152,10 +152,7 @@ class Collective(CollectiveWork):
 
     def faults(self, network: Network) -> list[str]:
         hosts = self._of(network)
-        texts = [fault for i, host in enumerate(hosts) for fault in host_fault(network, f"ranks.{i}", host)]
-        twice = [host for host, times in Counter(hosts).items() if times > 1]
-        texts += [f"ranks: host {host} has several; each rank is another host" for host in twice]
-        return texts or self._size_faults(len(hosts))
+        return rank_faults(network, hosts, len(hosts)) or self._size_faults(len(hosts))
 
     def senders_at(self, network: Network) -> Counter[int]:
         hosts = self._of(network)
