@@ -76,16 +76,20 @@ class CollectiveWork(TrafficKind):
             self.algorithm, ranks, self.size_bytes, self.chunk_bytes, self.node_ranks
         )
 
-    def _play(self, job: str, hosts: Sequence[int], random: np.random.Generator) -> Flows:
+    def iterations_on(self, hosts: Sequence[int], random: np.random.Generator) -> Iterations:
         """All iterations of one job: rank i is ``hosts[i]``."""
         sendings = sends(self.algorithm, len(hosts), self.size_bytes, self.node_ranks)
-        play = _Play(self, hosts, random)
+        iterations = Iterations(self, hosts, random)
         for iteration in range(self.iterations):
-            play.iterate(iteration, sendings)
-        return flows_of(play.flows, job, self.controller, self.start_ns)
+            iterations.add(iteration, sendings)
+        return iterations
+
+    def _play(self, job: str, hosts: Sequence[int], random: np.random.Generator) -> Flows:
+        iterations = self.iterations_on(hosts, random)
+        return flows_of(iterations.flows, job, self.controller, self.start_ns)
 
 
-class _Play:
+class Iterations:
     """One job's flows and steps, made iteration by iteration."""
 
     def __init__(self, work: CollectiveWork, hosts: Sequence[int], random: np.random.Generator) -> None:
@@ -93,7 +97,11 @@ class _Play:
         self._work, self._hosts, self._random = work, hosts, random
         self._ended: list[list[Task]] = [[] for _ in hosts]
 
-    def iterate(self, iteration: int, sendings: list[Send]) -> None:
+    def ends(self) -> list[Task]:
+        """Few tasks with which all ranks are over."""
+        return self.flows.reduce([task for tasks in self._ended for task in tasks])
+
+    def add(self, iteration: int, sendings: list[Send]) -> None:
         """Adds an iteration with these sends."""
         work, ranks = self._work, range(len(self._hosts))
         self.flows.forget_pairs()
