@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import statistics
+import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -20,12 +21,12 @@ _MOST_JOBS = 5_000_000
 
 
 def add(options: argparse.ArgumentParser) -> Work:
-    """contents of a job's traces (Chakra, GOAL, workloads of ASTRA-sim and SimAI), or of a log of jobs"""
+    """contents of a job's traces (Chakra, GOAL, workloads of ASTRA-sim and SimAI), or of a CSV of jobs"""
     options.add_argument(
         "file",
         metavar="FILE",
         help="rank 0's trace, or the name in a scenario's traffic, without .0.et; a .goal; a workload's "
-        ".txt; a log of jobs, .csv",
+        ".txt; a .csv of jobs, or of an all-to-all's sizes",
     )
     options.add_argument("--groups", metavar="FILE", help="process groups, as ASTRA-sim has them in JSON")
     options.add_argument(
@@ -37,7 +38,7 @@ def add(options: argparse.ArgumentParser) -> Work:
         from ns3_env.eval.output.table import new_table, print_table
 
         if arguments.file.endswith(".csv"):
-            print_log(arguments.file)
+            print_csv(arguments.file)
             return
         traffic = read(arguments.file, arguments.groups, arguments.npus)
         traces = traffic.traces()
@@ -71,6 +72,39 @@ def read(path: str, groups: str | None, npus: int | None) -> FileJob:
         return validate(content, Workload, path, raises=ScenarioError, context=context)
     content = {"file": common_name(path), "groups": groups}
     return validate(content, Chakra, path, raises=ScenarioError, context=context)
+
+
+def print_csv(path: str) -> None:
+    """Prints the content of a log of jobs, or of the sizes of an all-to-all, which have no header. Raises
+    ScenarioError."""
+    from ns3_env.config.files import LineFaults
+
+    heads: list[str] = []
+    faults = LineFaults(path)
+    faults.read("CSV", lambda text: heads.append(text.read(1)), sys.maxsize)
+    if heads and heads[0].isdigit():
+        print_pairs(path)
+    else:
+        print_log(path)
+
+
+def print_pairs(path: str) -> None:
+    """Prints what ranks send in an all-to-all, and the largest part of one pair. Raises ScenarioError."""
+    from ns3_env.config.command_line import new_console
+    from ns3_env.config.files import LineFaults
+    from ns3_env.scenario.traffic.jobs.pairs import read_pairs
+
+    faults = LineFaults(path)
+    pairs = read_pairs(faults)
+    if faults:
+        raise ScenarioError("\n".join(faults.texts()))
+    others = [[x for j, x in enumerate(row) if j != i] for i, row in enumerate(pairs)]
+    sums, largest = [sum(row) for row in others], max(max(row, default=0) for row in others)
+    new_console().print(
+        f"{path}: all-to-all of {len(pairs)} ranks, {sum(sums):,} B sent, {_range(sums)} B by a rank, "
+        f"at most {largest:,} B from one to another",
+        soft_wrap=True,
+    )
 
 
 def print_log(path: str) -> None:

@@ -57,6 +57,9 @@ def test_traces_are_told_of_by_kinds_of_nodes(
     output = capsys.readouterr().out
     assert "3 jobs, which arrive within 36 s; 1 of 4 rows had no GPU or no duration" in output
     assert ["8", "2", "1,830", "s", "3,600", "s", "8.1"] in [line.split() for line in output.splitlines()]
+    log.write_text("9,1kB\n20,0\n")
+    assert main(["eval", "trace-info", str(log)]) == 0
+    assert "2 ranks, 1,020 B sent, 20 to 1,000 B by a rank, at most 1,000 B" in capsys.readouterr().out
     assert main(["eval", "trace-info", str(tmp_path / "none")]) == 2
     assert "none.0.et: No such file" in capsys.readouterr().err
 

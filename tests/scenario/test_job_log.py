@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Jobs of a cluster's log: columns of public traces, waiting, placement, and steps that fill a duration."""
+"""Jobs of a cluster's log: columns of public traces, waiting, placement, steps, durations."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Logs of a cluster's jobs: arrival, number of GPUs, duration and model of each, from a CSV of any size."""
+"""Logs of a cluster's jobs: arrival, GPUs, duration and model of each, from a CSV of any size."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Log:
         import pandas
 
         names = {name for column in COLUMNS.values() for name in column}
-        kept: pandas.DataFrame | None = None
+        selected: pandas.DataFrame | None = None
         try:
             chunks = pandas.read_csv(
                 text,
@@ -99,16 +99,18 @@ class Log:
                 rows = self._select(chunk.rename(columns=str.strip))
                 if self.wrong:
                     return
-                kept = pandas.concat([kept, rows]).sort_values("arrival", kind="stable").head(self.first)
-                if len(kept) > self.most:
+                selected = (
+                    pandas.concat([selected, rows]).sort_values("arrival", kind="stable").head(self.first)
+                )
+                if len(selected) > self.most:
                     self.wrong.add(0, f"more than {self.most} jobs: select some by window, or by first")
                     return
         except UnicodeDecodeError:
             raise
         except ValueError as error:  # pandas' errors of parsing are such
             self.wrong.add(0, f"not a CSV of jobs: {error}")
-        if kept is not None:
-            self.jobs = [LoggedJob(int(row[0]) + 2, *row[1:]) for row in kept.itertuples()]
+        if selected is not None:
+            self.jobs = [LoggedJob(int(row[0]) + 2, *row[1:]) for row in selected.itertuples()]
         if not self.jobs and not self.wrong:
             self.wrong.add(0, self._nothing())
 
@@ -145,8 +147,8 @@ class Log:
 
     def _name_columns(self, header: Sequence[str]) -> bool:
         """Finds the columns; returns whether those that every log needs are there."""
-        found = {what: [name for name in names if name in header] for what, names in COLUMNS.items()}
-        self.columns = {what: names[0] for what, names in found.items() if names}
+        present = {what: [name for name in names if name in header] for what, names in COLUMNS.items()}
+        self.columns = {what: names[0] for what, names in present.items() if names}
         needed = ["arrival", "gpus", *([] if {"begin", "end"} <= set(self.columns) else ["duration"])]
         missing = [what for what in needed if what not in self.columns]
         for what in missing:

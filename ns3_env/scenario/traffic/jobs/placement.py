@@ -65,13 +65,13 @@ def _take(
         all_free = sorted(host for node in free for host in node)
         return sorted(random.choice(all_free, count, replace=False).tolist())
     left = [sorted(node) for node in free]
-    taken: list[int] = []
-    while len(taken) < count:
-        needed = count - len(taken)
+    chosen: list[int] = []
+    while len(chosen) < count:
+        needed = count - len(chosen)
         node = max(left, key=len)
         if placement == "packed":
             node = min((x for x in left if len(x) >= needed), key=len, default=node)
         size = needed if placement == "packed" else 1
-        taken += node[:size]
+        chosen += node[:size]
         del node[:size]
-    return sorted(taken)
+    return sorted(chosen)
