@@ -55,9 +55,7 @@ class JobLog(TrafficKind):
     first: Annotated[int, Field(ge=1, le=MAX_JOBS)] | None = Field(
         default=None, description="the first jobs of these; none: all"
     )
-    scale: float = Field(
-        default=1.0, gt=0, le=1000, description="of the log's times: with 1e-5 an hour is 36 ms"
-    )
+    scale: float = Field(default=1.0, gt=0, le=1, description="of the log's times: 1e-5 makes an hour 36 ms")
     placement: Placement = Field(default="packed", description="on few nodes, on many, or drawn")
     step: Step = Field(description="of jobs whose model is not in models")
     models: dict[str, Step] = Field(default_factory=dict, description="steps by the log's model")

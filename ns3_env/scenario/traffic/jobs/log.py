@@ -130,7 +130,7 @@ class Log:
             duration = self._numbers(chunk, "duration")
         else:
             duration = self._seconds(chunk, "end") - self._seconds(chunk, "begin")
-        model = chunk[self.columns["model"]] if "model" in self.columns else ""
+        model = chunk[self.columns["model"]].fillna("") if "model" in self.columns else ""
         frame = pandas.DataFrame({"arrival": arrival, "gpus": gpus, "duration": duration, "model": model})
         ran = (frame.gpus > 0) & (frame.duration > 0) & frame.arrival.notna()
         if self.wrong:
