@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Bytes of an all-to-all by pair of ranks, from a CSV: a row of each sender, a column of each receiver."""
+"""Bytes of an all-to-all by pair of ranks, from a CSV: rows of senders, columns of receivers."""
 
 from __future__ import annotations
 
