@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Command ``trace-info``: contents of ranks' execution traces."""
+"""Command ``trace-info``: contents of ranks' execution traces, and of logs of jobs."""
 
 from __future__ import annotations
 
 import argparse
+import statistics
+import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -15,13 +17,16 @@ if TYPE_CHECKING:
     from ns3_env.scenario.traffic.chakra.job import FileJob
     from ns3_env.scenario.traffic.chakra.trace import Node
 
+_MOST_JOBS = 5_000_000
+
 
 def add(options: argparse.ArgumentParser) -> Work:
-    """contents of a job's traces (MLCommons Chakra, GOAL, workloads of ASTRA-sim and SimAI)"""
+    """contents of a job's traces (Chakra, GOAL, workloads of ASTRA-sim and SimAI), or of a CSV of jobs"""
     options.add_argument(
         "file",
         metavar="FILE",
-        help="rank 0's trace, or the name in a scenario's traffic, without .0.et; a .goal; a workload's .txt",
+        help="rank 0's trace, or the name in a scenario's traffic, without .0.et; a .goal; a workload's "
+        ".txt; a .csv of jobs, or of an all-to-all's sizes",
     )
     options.add_argument("--groups", metavar="FILE", help="process groups, as ASTRA-sim has them in JSON")
     options.add_argument(
@@ -32,6 +37,9 @@ def add(options: argparse.ArgumentParser) -> Work:
         from ns3_env.config.command_line import new_console
         from ns3_env.eval.output.table import new_table, print_table
 
+        if arguments.file.endswith(".csv"):
+            print_csv(arguments.file)
+            return
         traffic = read(arguments.file, arguments.groups, arguments.npus)
         traces = traffic.traces()
         flows = traffic.flows_between(range(len(traces)))
@@ -64,6 +72,68 @@ def read(path: str, groups: str | None, npus: int | None) -> FileJob:
         return validate(content, Workload, path, raises=ScenarioError, context=context)
     content = {"file": common_name(path), "groups": groups}
     return validate(content, Chakra, path, raises=ScenarioError, context=context)
+
+
+def print_csv(path: str) -> None:
+    """Prints the content of a log of jobs, or of the sizes of an all-to-all, which have no header. Raises
+    ScenarioError."""
+    from ns3_env.config.files import LineFaults
+
+    heads: list[str] = []
+    faults = LineFaults(path)
+    faults.read("CSV", lambda text: heads.append(text.read(1)), sys.maxsize)
+    if heads and heads[0].isdigit():
+        print_pairs(path)
+    else:
+        print_log(path)
+
+
+def print_pairs(path: str) -> None:
+    """Prints what ranks send in an all-to-all, and the largest part of one pair. Raises ScenarioError."""
+    from ns3_env.config.command_line import new_console
+    from ns3_env.config.files import LineFaults
+    from ns3_env.scenario.traffic.jobs.pairs import read_pairs
+
+    faults = LineFaults(path)
+    pairs = read_pairs(faults)
+    if faults:
+        raise ScenarioError("\n".join(faults.texts()))
+    others = [[x for j, x in enumerate(row) if j != i] for i, row in enumerate(pairs)]
+    sums, largest = [sum(row) for row in others], max(max(row, default=0) for row in others)
+    new_console().print(
+        f"{path}: all-to-all of {len(pairs)} ranks, {sum(sums):,} B sent, {_range(sums)} B by a rank, "
+        f"at most {largest:,} B from one to another",
+        soft_wrap=True,
+    )
+
+
+def print_log(path: str) -> None:
+    """Prints a log's columns, and its jobs by their numbers of GPUs. Raises ScenarioError."""
+    from ns3_env.config.command_line import new_console
+    from ns3_env.config.files import LineFaults
+    from ns3_env.eval.output.table import new_table, print_table
+    from ns3_env.scenario.traffic.jobs.log import Log
+
+    log, console = Log(LineFaults(path), most=_MOST_JOBS), new_console()
+    log.read_file()
+    if log.wrong:
+        raise ScenarioError("\n".join(log.wrong.texts()))
+    first, last = log.jobs[0].arrival_s, log.jobs[-1].arrival_s
+    used = ", ".join(f"{what}: {name}" for what, name in log.columns.items())
+    console.print(
+        f"{path}: {len(log.jobs):,} jobs, which arrive within {last - first:,.0f} s; {log.idle_rows:,} of "
+        f"{log.rows:,} rows had no GPU or no duration\ncolumns: {used}",
+        soft_wrap=True,
+    )
+    by_gpus: dict[int, list[float]] = defaultdict(list)
+    for job in log.jobs:
+        by_gpus[job.gpus].append(job.duration_s)
+    table = new_table("", "GPUs", ("jobs", "median duration", "longest", "GPU hours"), (0, 1, 0, 0))
+    for gpus, durations in sorted(by_gpus.items()):
+        hours = gpus * sum(durations) / 3600
+        times = (f"{statistics.median(durations):,.0f} s", f"{max(durations):,.0f} s", f"{hours:,.1f}")
+        table.add_row(f"{gpus}", f"{len(durations):,}", *times)
+    print_table(table, console)
 
 
 class Row(NamedTuple):

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ns3_env.config.command_line import new_console
+from ns3_env.config.command_line import import_extra, new_console
 from ns3_env.errors import ConfigError, SimulatorError
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.benchmark.runner import benchmark
@@ -17,7 +17,6 @@ from ns3_env.eval.leaderboard.anchors import measured_anchors
 from ns3_env.eval.leaderboard.entrants import can_play
 from ns3_env.eval.leaderboard.measured import scores_in
 from ns3_env.eval.leaderboard.suite import specs_of, suite_of_tasks
-from ns3_env.eval.output.table import import_extra
 from ns3_env.eval.results.evaluation import EntryLike, entry_of
 from ns3_env.ids import VERSIONS
 from ns3_env.simulator.pool import LocalPool

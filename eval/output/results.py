@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ns3_env.config.command_line import import_extra
 from ns3_env.config.files import write_atomically
 from ns3_env.config.folders import refuse_link
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.eval.metrics import METRICS
-from ns3_env.eval.output.table import csv_text, import_extra, lacking, write_parquet
+from ns3_env.eval.output.table import csv_text, lacking, write_parquet
 
 if TYPE_CHECKING:
     import pandas

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import csv
-import importlib
 import io
 import json
 import math
@@ -19,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ns3_env.config.command_line import EXTRAS, install, new_console
+from ns3_env.config.command_line import import_extra, new_console
 from ns3_env.config.files import write_atomically
 from ns3_env.config.folders import refuse_link
 from ns3_env.errors import ConfigError, ScenarioError
@@ -231,14 +230,6 @@ def write_parquet(frame: pandas.DataFrame, path: Path) -> Path:
     import_extra("pyarrow")
     write_atomically(path, frame.to_parquet(None, index=False, engine="pyarrow"))
     return path
-
-
-def import_extra(name: str) -> Any:
-    """Imports a package of an extra. Raises ConfigError if it is not installed."""
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        raise ConfigError(f"this needs {name}: {install(EXTRAS[name])}") from None
 
 
 def lacking(*names: str) -> str | None:

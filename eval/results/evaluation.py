@@ -14,7 +14,7 @@ import numpy as np
 from pydantic import ValidationError
 from rich.progress import Progress
 
-from ns3_env.config.command_line import new_console
+from ns3_env.config.command_line import import_extra, new_console
 from ns3_env.config.model import nearest
 from ns3_env.errors import ConfigError
 from ns3_env.eval.benchmark.statistics import Difference, bootstrap_interval, paired
@@ -22,7 +22,6 @@ from ns3_env.eval.episodes.entry import Entry, results_of, under
 from ns3_env.eval.metrics import METRICS, measure
 from ns3_env.eval.output.progress import progress_lines
 from ns3_env.eval.output.results import Results, Row, rows_of
-from ns3_env.eval.output.table import import_extra
 from ns3_env.policies.file import POLICY_FILE
 from ns3_env.policies.released import is_released
 from ns3_env.programs.executable import references

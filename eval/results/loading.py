@@ -9,13 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ns3_env.config.command_line import import_extra
 from ns3_env.config.model import nearest
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.eval.benchmark.folder import SUITE, BenchFolder, Cell
 from ns3_env.eval.episodes.entry import Entry
 from ns3_env.eval.episodes.results import METRICS_FILE
 from ns3_env.eval.output.results import CSV, Results, Row, read_rows, rows_of
-from ns3_env.eval.output.table import RUN_AGAIN, import_extra
+from ns3_env.eval.output.table import RUN_AGAIN
 
 if TYPE_CHECKING:
     import pandas

@@ -7,6 +7,7 @@ SIGTERM, which batch systems send when a job's time is up, is Ctrl-C to every co
 from __future__ import annotations
 
 import argparse
+import importlib
 import signal
 import sys
 import threading
@@ -185,6 +186,14 @@ def _interrupted_by_signals(signals: list[int]) -> Iterator[None]:
 def install(extra: str) -> str:
     """Returns the command that installs an extra."""
     return f"pip install 'ns3-env[{extra}]'"
+
+
+def import_extra(name: str) -> Any:
+    """Imports a package of an extra. Raises ConfigError if it is not installed."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise ConfigError(f"this needs {name}: {install(EXTRAS[name])}") from None
 
 
 def missing(error: ModuleNotFoundError) -> str | None:

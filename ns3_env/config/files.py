@@ -27,16 +27,16 @@ _KINDS = {
 _FAULTS_SHOWN = 10
 
 
-def check_plain(path: str | Path) -> None:
-    """Raises OSError, with ``strerror``, unless it is a plain file of at most ``MAX_FILE_BYTES``."""
+def check_plain(path: str | Path, most_bytes: int = MAX_FILE_BYTES) -> None:
+    """Raises OSError, with ``strerror``, unless it is a plain file of at most ``most_bytes``."""
     try:
         status = os.stat(path)
     except ValueError as error:  # a zero byte in the name
         raise OSError(0, f"no file's name: {error}") from None
     if not stat.S_ISREG(status.st_mode):
         raise OSError(0, f"is {_KINDS.get(stat.S_IFMT(status.st_mode), 'something else')}, not a file")
-    if status.st_size > MAX_FILE_BYTES:
-        raise OSError(0, f"has {status.st_size} B; none is read that has more than {MAX_FILE_BYTES} B")
+    if status.st_size > most_bytes:
+        raise OSError(0, f"has {status.st_size} B; none is read that has more than {most_bytes} B")
 
 
 def find_link(folder: Path) -> Path | None:
@@ -147,10 +147,10 @@ class LineFaults:
         """Adds a fault of a line; line 0 is the file itself."""
         self._found.append((line, text))
 
-    def read(self, what: str, take: Callable[[TextIO], object]) -> None:
+    def read(self, what: str, take: Callable[[TextIO], object], most_bytes: int = MAX_FILE_BYTES) -> None:
         """Hands the plain file's text, a ``what``, to ``take``; an unreadable file is also a fault."""
         try:
-            check_plain(self.file)
+            check_plain(self.file, most_bytes)
             with open(self.file, newline="", encoding="utf-8-sig") as text:
                 take(text)
         except OSError as error:

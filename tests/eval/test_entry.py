@@ -51,6 +51,15 @@ def test_traces_are_told_of_by_kinds_of_nodes(
     workload.write_text("DATA\n1\na -1 1 NONE 0 1 NONE 0 1 ALLREDUCE 6000 1\n")
     assert main(["eval", "trace-info", str(workload), "--npus", "3"]) == 0
     assert "3 ranks, 9 nodes, 12 flows, 24,000 B sent" in capsys.readouterr().out
+    log = tmp_path / "log.csv"
+    log.write_text("submit_time,gpu_num,duration\n0,8,60\n5,0,9\n30,8,3600\n36,1,7\n")
+    assert main(["eval", "trace-info", str(log)]) == 0
+    output = capsys.readouterr().out
+    assert "3 jobs, which arrive within 36 s; 1 of 4 rows had no GPU or no duration" in output
+    assert ["8", "2", "1,830", "s", "3,600", "s", "8.1"] in [line.split() for line in output.splitlines()]
+    log.write_text("9,1kB\n20,0\n")
+    assert main(["eval", "trace-info", str(log)]) == 0
+    assert "2 ranks, 1,020 B sent, 20 to 1,000 B by a rank, at most 1,000 B" in capsys.readouterr().out
     assert main(["eval", "trace-info", str(tmp_path / "none")]) == 2
     assert "none.0.et: No such file" in capsys.readouterr().err
 

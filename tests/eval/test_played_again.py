@@ -65,6 +65,8 @@ def test_a_written_configuration_plays_to_the_same_bytes(
     Path("matrix.cm").write_text("Nodes 2\nConnections 1\n0->1 start 9000 size 5000\n")
     Path("tree.topo").write_text(TWO_TIERS)
     Path("link.trace").write_text("1\n1\n2\n4\n")
+    Path("pairs.csv").write_text("0,5kB,9\n70,0,0\n1,2,0\n")
+    Path("jobs.csv").write_text("arrival_s,gpus,duration_s,model\n0,2,9,\n2,2,0.1,a\n1,3,0.05,b\n")
     Path("workload.txt").write_text("MODEL\n1\na -1 5 ALLREDUCE 9000 7 NONE 0 9 NONE 0 1\n")
     content = {
         "controllers": [{"name": "dcqcn"}, {"name": "dctcp"}],

@@ -205,3 +205,26 @@ def test_what_is_not_played_of_a_file_is_warned_of(tmp_path: Path) -> None:
         workload(tmp_path, stages)
     with pytest.warns(ScenarioWarning, match="1 lines more than the 4 layers announced are a comment"):
         workload(tmp_path, SIMAI.replace("\n5\n", "\n4\n"))
+
+
+def test_ranks_of_one_host_send_each_other_nothing_over_the_network(
+    tmp_path: Path, simulator: Simulator
+) -> None:
+    """Rank 0 passes 1 MB to rank 1 of its host, which passes it to rank 2 of another: one flow, at once."""
+    text = "num_ranks 3\nrank 0 {\na: calc 500\nb: send 1000000b to 1\nb requires a\n}\n"
+    text += "rank 1 {\nc: recv 1000000b from 0\nd: send 1000000b to 2\nd requires c\n}\n"
+    text += "rank 2 {\nrecv 1000000b from 1\n}\n"
+    results = simulator.play(goal(tmp_path, text, ranks=[4, 4, 6]))
+    flows = results["flows"]
+    assert (flows["src"], flows["dst"], flows["start_ns"]) == ([4], [6], [500])
+
+
+def test_a_ring_over_two_hosts_waits_for_its_rounds_within_them(simulator: Simulator) -> None:
+    """Of the 24 sends of four ranks on two hosts half are between hosts; a round within takes no time."""
+    ring = {"kind": "collective", "algorithm": "ring_all_reduce", "size_bytes": 12000, "ranks": [0, 0, 1, 1]}
+    for chunk_bytes, pieces in ((None, 1), (1000, 3)):
+        flows = simulator.play(idle_star.scenario(**ring, chunk_bytes=chunk_bytes))["flows"]
+        assert set(zip(flows["src"], flows["dst"], strict=True)) == {(0, 1), (1, 0)}
+        assert (len(flows["src"]), sum(flows["size_bytes"])) == (12 * pieces, 36000)
+        if pieces == 1:
+            assert flows["start_ns"] == [0] * 4 + flows["delivered_ns"][:8]

@@ -144,6 +144,24 @@ def test_an_all_to_all_by_levels_sends_each_byte_once_between_nodes(node_ranks: 
     assert count_flows("hierarchical_all_to_all", ranks, size, 500, node_ranks) == chunks
 
 
+def test_an_all_to_all_sends_each_pair_its_bytes(tmp_path: Path) -> None:
+    """As a matrix or a CSV, all at once or by levels; what a rank has for itself stays there."""
+    matrix = [[7, 10, 0, 30], [1, 0, 0, 0], [0, 0, 0, 0], [5, 6, 4000, 9]]
+    (tmp_path / "pairs.csv").write_text(
+        "\n".join(",".join(map(str, row)) for row in matrix).replace("4000", "4kB")
+    )
+    base = {"kind": "collective", "ranks": [3, 2, 5, 4]}
+    expected = {(3, 2): 10, (3, 4): 30, (2, 3): 1, (4, 3): 5, (4, 2): 6, (4, 5): 4000}
+    for pairs in (matrix, str(tmp_path / "pairs.csv")):
+        flows = made({**base, "algorithm": "all_to_all", "pair_bytes": pairs}).flows()
+        assert dict(zip(zip(flows.src, flows.dst, strict=True), flows.size_bytes, strict=True)) == expected
+    levels = {**base, "algorithm": "hierarchical_all_to_all", "node_ranks": 2, "pair_bytes": matrix}
+    flows = made(levels).flows()
+    sent = sorted(zip(flows.src, flows.dst, flows.size_bytes, strict=True))
+    within = [(2, 3, 1), (3, 2, 10), (3, 2, 30), (4, 5, 5), (4, 5, 4000)]
+    assert sent == sorted([*within, (2, 4, 30), (4, 2, 6), (5, 3, 5)])
+
+
 def test_jobs_have_hosts_of_their_own() -> None:
     for placement in ("packed", "interleaved", "random"):
         traffic = {"algorithm": "all_gather", "size_bytes": 8000, "kind": "jobs", "jobs": 2, "ranks_each": 4}

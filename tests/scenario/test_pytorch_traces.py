@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
 from tests.samples import idle_star
@@ -138,3 +139,22 @@ def test_what_kineto_measured_is_computation(ranks: str, tmp_path: Path, simulat
     assert sorted(results["steps"]["end_ns"]) == pytest.approx(
         [10_000] * 2 + [21_000] * 2 + [over + 6000] * 2, rel=0.01
     )
+
+
+@pytest.mark.parametrize("kind", ["observer", "kineto"])
+def test_an_all_to_all_has_the_split_that_pytorch_recorded(kind: str, tmp_path: Path) -> None:
+    """Rank 0 has 1000 floats, a quarter of them for itself; the profiler cut rank 1's list: half and half."""
+    splits: tuple[Any, str] = ("[1, 3]", "[1, ..., 1]")
+    if kind == "observer":
+        traces = [trace(record(4, "all_to_allv", [tensor(9, 1000)], 0, 1, in_split_size=x)) for x in splits]
+    else:
+        text = file_text("kineto.json").replace("allreduce", "all_to_allv")
+        traces = [text.replace('"Group size"', f'"In split size": "{x}", "Group size"') for x in splits]
+    flows = scenario(tmp_path, *traces).flows()
+    assert list(zip(flows.src, flows.dst, flows.size_bytes, strict=True)) == [(0, 1, 3000), (1, 0, 2000)]
+
+
+def test_a_split_for_another_number_of_ranks_is_refused(tmp_path: Path) -> None:
+    wrong = [trace(record(4, "all_to_allv", [tensor(9, 8)], 0, 1, in_split_size=[1, 2, 5]))] * 2
+    with pytest.raises(ScenarioError, match="in_split_size has 3 sizes for 2 ranks"):
+        scenario(tmp_path, *wrong)

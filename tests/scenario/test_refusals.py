@@ -222,6 +222,8 @@ PUBLISHED = {
     "traffic": {"kind": "published", "file": "flow.txt"},
     "time_limit_ns": "3s",
 }
+EXCHANGE = {"kind": "collective", "algorithm": "all_to_all", "ranks": [0, 1], "pair_bytes": "pairs.csv"}
+JOB_LOG = {"kind": "job_log", "file": "jobs.csv", "scale": 1e-5, "step": {"size_bytes": 3000}}
 PYTORCH = {"traffic": {"kind": "chakra", "file": "p", "flops_per_s": 1e12, "memory_bytes_per_s": 1e12}}
 #: A file's name, a good text of its format, and the keys that name it.
 FORMS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -261,6 +263,8 @@ FORMS: dict[str, tuple[str, dict[str, Any]]] = {
         ' {"id": 1, "src": 1, "dst": 4, "size": 20, "start": 7}]\n',
         {"traffic": {"kind": "csv", "file": "flows.json"}},
     ),
+    "jobs.csv": ("submit_time,num_gpu,duration\n5,2,60\n9,3,60\n", {"traffic": JOB_LOG}),
+    "pairs.csv": ("0,20\n1kB, 0\n", {"traffic": EXCHANGE}),
     "cdf.txt": ("0 0\n1000 25\n2000 100\n", {"traffic": POISSON}),
 }
 

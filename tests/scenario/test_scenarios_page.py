@@ -10,7 +10,7 @@ from typing import Any, get_args
 
 import pytest
 
-from examples import chakra_traces
+from examples import chakra_traces, job_log
 from ns3_env.config.yaml import parse
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.tcp_queue import Tcp
@@ -45,6 +45,7 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "topology.txt").write_text(TOPOLOGY)
     (tmp_path / "flow.txt").write_text(FLOWS)
     (tmp_path / "flows.csv").write_text("src,dst,size_bytes,start_ns\n0,1,1000,0\n")
+    (tmp_path / "jobs.csv").write_text(job_log.draw(jobs=9, hours=1, seed=1))
     chakra_traces.write("data_parallel", tmp_path / "step", ranks=2)
     (tmp_path / "tree.topo").write_text(TWO_TIERS)
     (tmp_path / "Abilene.graphml").write_text(file_text("zoo.graphml"))

@@ -187,8 +187,10 @@ class JobFlows
             const int64_t size = NumberAt(send, 2);
             const auto needed = py::reinterpret_borrow<py::tuple>(PyTuple_GET_ITEM(send.ptr(), 3));
             const int64_t count = CountChunks(size);
+            const bool within = hosts.at(src) == hosts.at(dst);
             Pair& pair = PairOf(hosts.at(src), hosts.at(dst));
-            const auto first = static_cast<Task>(Size());
+            const Task first =
+                within ? -1 - static_cast<Task>(m_stepDelays.size()) : static_cast<Task>(Size());
             m_made.resize(std::max(m_made.size(), static_cast<size_t>(count)));
             for (int64_t chunk = 0; chunk < count; ++chunk)
             {
@@ -210,21 +212,28 @@ class JobFlows
                     after.push_back(pair.last.front());
                 }
                 DropRepeated(after);
-                const auto flow = static_cast<Task>(Size());
-                m_src.push_back(hosts[src]);
-                m_dst.push_back(hosts[dst]);
-                m_sizes.push_back(Offset(size, chunk + 1, count) - Offset(size, chunk, count));
-                m_flowLabels.Append(number, iteration, ranks.at(src), ranks.at(dst));
-                pair.last = {pair.last.back(), flow};
-                ++pair.flows;
-                touched[src].push_back(flow);
-                touched[dst].push_back(flow);
+                auto task = static_cast<Task>(Size());
+                if (within)
+                {
+                    task = AddStep(0, after, "", -1, -1);
+                }
+                else
+                {
+                    m_src.push_back(hosts[src]);
+                    m_dst.push_back(hosts[dst]);
+                    m_sizes.push_back(Offset(size, chunk + 1, count) - Offset(size, chunk, count));
+                    m_flowLabels.Append(number, iteration, ranks.at(src), ranks.at(dst));
+                    pair.last = {pair.last.back(), task};
+                    ++pair.flows;
+                }
+                touched[src].push_back(task);
+                touched[dst].push_back(task);
             }
-            if (once)
+            if (once && !within)
             {
                 DropImpliedOfMade(first, static_cast<size_t>(count));
             }
-            for (size_t chunk = 0; chunk < static_cast<size_t>(count); ++chunk)
+            for (size_t chunk = 0; !within && chunk < static_cast<size_t>(count); ++chunk)
             {
                 m_flowWaits.Append(m_made[chunk]);
             }
@@ -261,7 +270,7 @@ class JobFlows
     static constexpr size_t MOST_WAITS = 16;
     static constexpr Task NONE = INT64_MIN;
 
-    /// The flows of a send.
+    /// The flows of a send, or its steps within a host, whose tasks descend.
     struct Range
     {
         Task first;
@@ -308,7 +317,7 @@ class JobFlows
         const bool alike = earlier.count == count;
         for (Task i = alike ? chunk : 0; i < (alike ? chunk + 1 : earlier.count); ++i)
         {
-            after.push_back(earlier.first + i);
+            after.push_back(earlier.first < 0 ? earlier.first - i : earlier.first + i);
         }
     }
 
@@ -450,7 +459,9 @@ BindJobFlows(py::module_& module)
              py::arg("once"),
              py::arg("part"),
              py::arg("iteration"),
-             "Appends a flow for each chunk of each send, which waits for the tasks that make its "
+             "Appends a flow for each chunk of each send (a step of 0 ns if both ranks are on one "
+             "host), "
+             "which waits for the tasks that make its "
              "rank ready, for the "
              "same chunk of earlier sends and for all but the last flow between its hosts. `once`: "
              "only the first "

@@ -21,7 +21,7 @@ from ns3_env.scenario.traffic.constant_rate import ConstantRate
 from ns3_env.scenario.traffic.flow_file import FlowFile
 from ns3_env.scenario.traffic.goal import Goal
 from ns3_env.scenario.traffic.incast import Incast, Joining, LongShort
-from ns3_env.scenario.traffic.jobs import Collective, Jobs
+from ns3_env.scenario.traffic.jobs import Collective, JobLog, Jobs
 from ns3_env.scenario.traffic.kind import DATA_GROUP, Flows, Group, Stream, TrafficKind
 from ns3_env.scenario.traffic.listed import Flow, FlowList
 from ns3_env.scenario.traffic.poisson import Poisson, PoissonIncast
@@ -54,6 +54,7 @@ __all__ = [
     "Goal",
     "Group",
     "Incast",
+    "JobLog",
     "Jobs",
     "Joining",
     "LongShort",
@@ -139,6 +140,7 @@ _Kinds = (
     | ConstantRate
     | Collective
     | Jobs
+    | JobLog
     | Chakra
     | Goal
     | Training

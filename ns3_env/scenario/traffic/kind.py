@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -161,6 +162,16 @@ def host_fault(network: Network, key: str, host: int) -> list[str]:
     if host in network.access:
         return []
     return [f"{key}: there is no host {host}; hosts are {network.hosts[0]} to {network.hosts[-1]}"]
+
+
+def rank_faults(network: Network, hosts: Sequence[int], ranks: int) -> list[str]:
+    """Lists why these hosts cannot have the ranks of a job, as "key: text"; a host may have several."""
+    if len(hosts) != ranks:
+        return [f"ranks: {len(hosts)} hosts for {ranks} ranks"]
+    texts = [fault for i, host in enumerate(hosts) for fault in host_fault(network, f"ranks.{i}", host)]
+    if ranks > 1 and len(set(hosts)) == 1:
+        texts.append(f"ranks: all of them are on host {hosts[0]}, and nothing is sent over the network")
+    return texts
 
 
 class Group(Strict):

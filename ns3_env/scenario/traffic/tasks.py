@@ -135,6 +135,12 @@ class Tasks:
         self.jobs += [_free(job, names) for job in other.jobs]
         self.parts += other.parts
 
+    def start_after(self, first: int, count: int, after: Sequence[Task]) -> None:
+        """Makes these steps, the first ones of a job that has just been appended, wait for earlier tasks."""
+        begin = len(self.steps_after) - sum(self.of_steps["after_count"][first:])
+        self.of_steps["after_count"][first : first + count] = [len(after)] * count
+        self.steps_after[begin:begin] = [*after] * count
+
     def _pad(self, flows: int) -> None:
         """Appends rows of flows without waits and jobs, up to a number of flows."""
         for name, column in self.of_flows.items():

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ns3_env._native import JobFlows
@@ -29,6 +29,7 @@ from ns3_env.scenario.traffic.jobs.algorithms import (
     all_to_all,
     count_flows,
     count_pieces,
+    equal_parts,
     hierarchical_all_to_all,
     ranks_of_a_node,
     sends,
@@ -72,7 +73,7 @@ class Graph:
     #: Tasks of each send that are over when its receiver has it.
     _delivered: dict[Place, tuple[Task, ...]] = field(default_factory=dict)
 
-    _made_sends: dict[tuple[str, tuple[int, ...], int], list[Send]] = field(default_factory=dict)
+    _made_sends: dict[Hashable, list[Send]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._flows = JobFlows(self.chunk_bytes)
@@ -155,20 +156,25 @@ class Graph:
             )
         near = ranks_of_a_node(ranks, self.node_ranks)
         self._check_count(count_flows(algorithm, len(ranks), max(sizes), self.chunk_bytes, near))
-        hosts, sent = [self.hosts[rank] for rank in ranks], self._sends(algorithm, sizes, near)
+        parts = [node.parts(len(ranks)) for node in nodes] if name == "ALL_TO_ALL" else []
+        hosts, sent = [self.hosts[rank] for rank in ranks], self._sends(algorithm, sizes, near, parts)
         over = self._flows.add(sent, hosts, ranks, after, True, part, nodes[0].iteration)
         self._over.update(zip(group, map(tuple, over), strict=True))
 
-    def _sends(self, algorithm: Algorithm, sizes: Sequence[int], near: int) -> list[Send]:
-        """A collective's sends, of which an all-to-all's may differ in size; made once for alike ones."""
-        kind = (algorithm, tuple(sizes), near)
+    def _sends(
+        self, algorithm: Algorithm, sizes: Sequence[int], near: int, parts: Sequence[Sequence[int]]
+    ) -> list[Send]:
+        """A collective's sends, made once for alike ones. Of an all-to-all ranks may differ in size, and each
+        may have ``parts``, what it sends to each; without, they are equal."""
+        kind = (algorithm, tuple(sizes), near, tuple(map(tuple, parts)))
         if kind not in self._made_sends:
-            if algorithm == "all_to_all":
-                self._made_sends[kind] = all_to_all(sizes)
-            elif algorithm == "hierarchical_all_to_all":
-                self._made_sends[kind] = hierarchical_all_to_all(sizes, near)
+            if parts:
+                pairs = [x or equal for x, equal in zip(parts, equal_parts(sizes), strict=True)]
+                flat = algorithm == "all_to_all"
+                sendings = all_to_all(pairs) if flat else hierarchical_all_to_all(pairs, near)
             else:
-                self._made_sends[kind] = sends(algorithm, len(sizes), sizes[0], near)
+                sendings = sends(algorithm, len(sizes), sizes[0], near)
+            self._made_sends[kind] = sendings
         return self._made_sends[kind]
 
     def _agree(self, nodes: Sequence[Node]) -> tuple[str, list[int]]:

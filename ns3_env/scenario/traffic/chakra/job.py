@@ -23,17 +23,7 @@ from ns3_env.scenario.traffic.chakra.trace import Node
 from ns3_env.scenario.traffic.chakra.wire import Budget, WireError
 from ns3_env.scenario.traffic.jobs.collective import MAX_RANKS, WHY_RANKS
 from ns3_env.scenario.traffic.jobs.sending import flows_of
-from ns3_env.scenario.traffic.kind import Flows, TrafficKind, host_fault
-
-
-def rank_faults(network: Network, hosts: Sequence[int], ranks: int) -> list[str]:
-    """Lists why these hosts cannot be the ranks of a job, one each, as "key: text"."""
-    if len(hosts) != ranks:
-        return [f"ranks: {len(hosts)} hosts for {ranks} ranks"]
-    texts = [fault for i, host in enumerate(hosts) for fault in host_fault(network, f"ranks.{i}", host)]
-    if len(set(hosts)) < len(hosts):
-        texts.append("ranks: a host has several; each rank is another host")
-    return texts
+from ns3_env.scenario.traffic.kind import Flows, TrafficKind, rank_faults
 
 
 class TraceJob(TrafficKind):
@@ -71,7 +61,7 @@ class FileJob(TraceJob):
 
     file: NamedFile | None = None
     ranks: Annotated[list[int], few(MAX_RANKS, WHY_RANKS)] | None = Field(
-        default=None, description="hosts, in the order of their ranks; none: the first ones"
+        default=None, description="host of each rank; several may be on one; none: the first ones"
     )
 
     _traces: list[list[Node]] = PrivateAttr(default_factory=list)

@@ -27,6 +27,7 @@ from ns3_env.scenario.traffic.chakra.operators import (
     group_node,
     group_text,
     letters,
+    split_text,
 )
 from ns3_env.scenario.traffic.chakra.pytorch_trace import take_objects
 from ns3_env.scenario.traffic.chakra.trace import (
@@ -195,6 +196,7 @@ class _Order:
             raise WireError(f"{where}: In msg nelems is {shown(elements)}, must be a whole number")
         numbers = {"is_cpu_op": 0, "comm_type": kind, "comm_size": checked_bits(size_bytes, where)}
         texts = {"pg_name": str(arguments.get("Process Group Name", ""))}
+        texts |= split_text(arguments.get("In split size"))
         name = letters(arguments["Collective name"])
         return Node(self._id[event], COLLECTIVE, name, tuple(after), 0, numbers, texts)
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ns3_env.config.model import shown
-from ns3_env.scenario.traffic.chakra.trace import AT_ONCE, COMM_TYPES, INPUTS, METADATA, Node
+from ns3_env.scenario.traffic.chakra.trace import AT_ONCE, COMM_TYPES, INPUTS, METADATA, SPLIT, Node
 from ns3_env.scenario.traffic.chakra.wire import WireError
 
 _LETTERS = re.compile(r"[^a-z]")
@@ -68,6 +68,12 @@ def element_bytes(dtype: object, where: str) -> int:
         types = ", ".join((*_BYTES, "Float8..."))
         raise WireError(f"{where}: dtype is {shown(dtype)}; it may be {types}")
     return each
+
+
+def split_text(split: object) -> dict[str, str]:
+    """Returns the sizes of an all-to-all by receiver as an attribute; empty if they are not recorded."""
+    text = split if isinstance(split, str) else json.dumps(split)
+    return {} if text in ("null", "", "[]") else {SPLIT: text}
 
 
 def group_text(name: str, ranks: Sequence[int]) -> str:

@@ -27,12 +27,14 @@ from ns3_env.scenario.traffic.chakra.operators import (
     group_text,
     is_free,
     letters,
+    split_text,
 )
 from ns3_env.scenario.traffic.chakra.trace import (
     COLLECTIVE,
     COMPUTE,
     RECEIVE,
     SEND,
+    SPLIT,
     Node,
     checked_bits,
 )
@@ -280,6 +282,7 @@ class _Order:
             numbers["comm_type"] = collective_type(name, f"line {record.line}", also=tuple(_TYPES))
             after += [self._last[record.group]] if record.group in self._last else []
             self._last[record.group] = record.id
+            texts |= split_text(record.attributes.get(SPLIT))
         numbers["comm_size"] = 0 if record.name == "barrier" else _size_bytes(record)
         self._of_storage.update(dict.fromkeys(storages, record.id))
         self._of_number[record.group, record.before_name(3)] = record.id

@@ -9,10 +9,11 @@ each behind its length.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import accumulate, islice, pairwise
 
 from ns3_env.config.bounds import MAX_BYTES, MAX_TIME_NS
 from ns3_env.config.model import shown
@@ -40,6 +41,8 @@ INPUTS = "inputs.values"
 CPU, ANY_TAG, AT_ONCE = "goal cpu", "goal any tag", "goal at once"
 #: Attribute of a collective: the kind of parallelism ("tensor", "data"); results name it with the collective.
 PARALLELISM = "parallelism"
+#: Attribute of an all-to-all: the list of sizes, in any unit, that it sends to each rank of its group.
+SPLIT = "in_split_size"
 COLLECTIVES = {
     0: "ALL_REDUCE",
     1: "REDUCE",
@@ -118,6 +121,23 @@ class Node:
         if not 0 <= size <= MAX_BYTES:
             raise wire.WireError(f"{self}: comm_size is {size}, must be in [0, {MAX_BYTES}]")
         return size
+
+    def parts(self, ranks: int) -> list[int]:
+        """Bytes that it sends to each rank of its group (``in_split_size``); [] if that has no list of all.
+        Raises WireError."""
+        if not self.has(SPLIT):
+            return []
+        try:
+            split = json.loads(self.text(SPLIT))
+        except (ValueError, RecursionError):  # PyTorch's profiler cuts long ones: [1, 2, ..., 3]
+            return []
+        if not isinstance(split, list) or not all(type(x) is int and x >= 0 for x in split):
+            raise wire.WireError(f"{self}: {SPLIT} is {shown(split)}, must be a list of sizes")
+        if split and len(split) != ranks:
+            raise wire.WireError(f"{self}: {SPLIT} has {len(split)} sizes for {ranks} ranks")
+        size, total = self.size(), sum(split)
+        edges = [size * edge // max(total, 1) for edge in accumulate(split, initial=0)]
+        return [end - begin for begin, end in pairwise(edges)] if total else []
 
     @property
     def iteration(self) -> int:

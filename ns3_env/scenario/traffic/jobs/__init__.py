@@ -4,5 +4,6 @@
 from __future__ import annotations
 
 from ns3_env.scenario.traffic.jobs.collective import Collective, Jobs
+from ns3_env.scenario.traffic.jobs.job_log import JobLog
 
-__all__ = ["Collective", "Jobs"]
+__all__ = ["Collective", "JobLog", "Jobs"]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 Algorithm = Literal[
@@ -47,7 +48,7 @@ def sends(algorithm: Algorithm, ranks: int, size_bytes: int, node_ranks: int = 1
     if algorithm == "hierarchical_all_reduce":
         return _hierarchical(ranks, size_bytes, node_ranks)
     if algorithm == "hierarchical_all_to_all":
-        return hierarchical_all_to_all([size_bytes] * ranks, node_ranks)
+        return hierarchical_all_to_all(equal_parts([size_bytes] * ranks), node_ranks)
     return _ALGORITHMS[algorithm](ranks, size_bytes)
 
 
@@ -211,28 +212,32 @@ def _tree(ranks: int, size_bytes: int) -> list[Send]:
     return up + _down(ranks, size_bytes, len(up), at_root)
 
 
-def all_to_all(sizes: Sequence[int]) -> list[Send]:
-    """All at once, each rank an equal part of its size to each; a rank starts with its next one, so that not
-    all start with the same.
+def equal_parts(sizes: Sequence[int]) -> list[list[int]]:
+    """Bytes that each rank has for each, of its size the same for all, to a byte."""
+    edges = (bounds(len(sizes), size) for size in sizes)
+    return [[end - begin for begin, end in pairwise(edge)] for edge in edges]
+
+
+def all_to_all(parts: Sequence[Sequence[int]]) -> list[Send]:
+    """All at once; a rank starts with its next one, so that not all start with the same.
 
     Args:
-        sizes: bytes of each rank's data.
+        parts: bytes that each rank has for each.
     """
-    ranks, edges = len(sizes), [bounds(len(sizes), size) for size in sizes]
+    ranks = len(parts)
     pairs = [(r, (r + k) % ranks) for k in range(1, ranks) for r in range(ranks)]
-    return [Send(src, dst, edges[src][dst + 1] - edges[src][dst]) for src, dst in pairs if sizes[src]]
+    return [Send(src, dst, parts[src][dst]) for src, dst in pairs if parts[src][dst]]
 
 
-def hierarchical_all_to_all(sizes: Sequence[int], node_ranks: int) -> list[Send]:
+def hierarchical_all_to_all(parts: Sequence[Sequence[int]], node_ranks: int) -> list[Send]:
     """Two levels: data for a rank of another node goes to the rank at the same place in the sender's node,
     which sends all of the node's data for it together.
 
     Args:
-        sizes: bytes of each rank's data, an equal part for each rank.
+        parts: bytes that each rank has for each.
         node_ranks: ranks of a node, which are neighbours; a divisor of the ranks.
     """
-    count, edges = len(sizes), [bounds(len(sizes), size) for size in sizes]
-    part = [[edge[r + 1] - edge[r] for r in range(count)] for edge in edges]
+    count = len(parts)
     sendings: list[Send] = []
     ready: dict[tuple[int, int], list[int]] = {}  # for a rank of another node, by who passes it on
     for away in (*range(node_ranks, count, node_ranks), 0):
@@ -241,13 +246,13 @@ def hierarchical_all_to_all(sizes: Sequence[int], node_ranks: int) -> list[Send]
                 node, place = divmod(r, node_ranks)
                 by = node * node_ranks + (place + k) % node_ranks
                 to = (by + away) % count
-                if part[r][to]:
+                if parts[r][to]:
                     ready.setdefault((by, to), []).append(len(sendings))
-                    sendings.append(Send(r, by, part[r][to]))
+                    sendings.append(Send(r, by, parts[r][to]))
     for away in range(node_ranks, count, node_ranks):
         for r in range(count):
             begin, to = r // node_ranks * node_ranks, (r + away) % count
-            if size := sum(part[near][to] for near in range(begin, begin + node_ranks)):
+            if size := sum(parts[near][to] for near in range(begin, begin + node_ranks)):
                 sendings.append(Send(r, to, size, tuple(ready.get((r, to), ()))))
     return sendings
 
@@ -268,7 +273,7 @@ _ALGORITHMS: dict[str, Callable[[int, int], list[Send]]] = {
     "tree_all_reduce": _tree,
     "reduce_scatter": lambda ranks, size: _ring(ranks, size, ranks - 1),
     "all_gather": lambda ranks, size: _ring(ranks, size, ranks - 1),
-    "all_to_all": lambda ranks, size: all_to_all([size] * ranks),
+    "all_to_all": lambda ranks, size: all_to_all(equal_parts([size] * ranks)),
     "broadcast": _down,
     "pipeline": _pipeline,
 }

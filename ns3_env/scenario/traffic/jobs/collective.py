@@ -8,26 +8,33 @@ from collections.abc import Sequence
 from typing import Annotated, Literal
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, PrivateAttr, model_validator
+from typing_extensions import Self
 
 from ns3_env._native import JobFlows
 from ns3_env.config.bounds import MAX_FLOWS, WHY_FLOWS, Bytes, Nanoseconds, few
+from ns3_env.config.files import LineFaults, NamedFile
 from ns3_env.scenario.topology import Network
 from ns3_env.scenario.traffic.jobs.algorithms import (
     Algorithm,
     Send,
+    all_to_all,
     bounds,
     count_flows,
     count_pieces,
+    hierarchical_all_to_all,
     sends,
 )
+from ns3_env.scenario.traffic.jobs.pairs import read_pairs
 from ns3_env.scenario.traffic.jobs.sending import flows_of
-from ns3_env.scenario.traffic.kind import Flows, TrafficKind, host_fault
+from ns3_env.scenario.traffic.kind import Flows, TrafficKind, rank_faults
 from ns3_env.scenario.traffic.tasks import Task
 
 MAX_RANKS = 4096
 MAX_ITERATIONS = 10_000
 WHY_RANKS = "an all-to-all has a flow for each pair"
+
+PairBytes = Annotated[Bytes, Field(ge=0)]
 
 
 class CollectiveWork(TrafficKind):
@@ -40,7 +47,9 @@ class CollectiveWork(TrafficKind):
     """
 
     algorithm: Algorithm
-    size_bytes: Bytes = Field(ge=1, description="of each rank's data, as in NCCL's tests")
+    size_bytes: Bytes | None = Field(
+        default=None, ge=1, description="of each rank's data, as in NCCL's tests"
+    )
     chunk_bytes: Bytes | None = Field(
         default=None, ge=1, description="a send is cut into flows of as much; none: whole"
     )
@@ -57,13 +66,27 @@ class CollectiveWork(TrafficKind):
     def first_start_ns(self) -> int | None:
         return self.start_ns + self.compute_ns
 
+    @property
+    def data_bytes(self) -> int:
+        """Size of each rank's data, 0 if none is given."""
+        return self.size_bytes or 0
+
+    def _data_faults(self, ranks: int) -> list[str]:
+        if self.data_bytes < ranks:
+            return [f"size_bytes: {self.data_bytes} B are less than a byte for each of {ranks} ranks"]
+        return []
+
+    def _sends(self, ranks: int) -> list[Send]:
+        """The sends of an iteration."""
+        return sends(self.algorithm, ranks, self.data_bytes, self.node_ranks)
+
     def _size_faults(self, ranks: int, jobs: int = 1) -> list[str]:
         if self.algorithm == "halving_doubling_all_reduce" and ranks & (ranks - 1):
             return [f"algorithm: halving and doubling needs a power of two of ranks, and there are {ranks}"]
         if self.algorithm.startswith("hierarchical") and ranks % self.node_ranks:
             return [f"node_ranks: {self.node_ranks} ranks of a node do not divide {ranks} ranks"]
-        if self.size_bytes < ranks:
-            return [f"size_bytes: {self.size_bytes} B are less than a byte for each of {ranks} ranks"]
+        if texts := self._data_faults(ranks):
+            return texts
         if self._most_flows(ranks) * jobs > MAX_FLOWS:
             return [
                 f"chunk_bytes: about {self._most_flows(ranks) * jobs:.3g} flows; there may be at most "
@@ -73,19 +96,23 @@ class CollectiveWork(TrafficKind):
 
     def _most_flows(self, ranks: int) -> int:
         return self.iterations * count_flows(
-            self.algorithm, ranks, self.size_bytes, self.chunk_bytes, self.node_ranks
+            self.algorithm, ranks, self.data_bytes, self.chunk_bytes, self.node_ranks
         )
 
-    def _play(self, job: str, hosts: Sequence[int], random: np.random.Generator) -> Flows:
+    def iterations_on(self, hosts: Sequence[int], random: np.random.Generator) -> Iterations:
         """All iterations of one job: rank i is ``hosts[i]``."""
-        sendings = sends(self.algorithm, len(hosts), self.size_bytes, self.node_ranks)
-        play = _Play(self, hosts, random)
+        sendings = self._sends(len(hosts))
+        iterations = Iterations(self, hosts, random)
         for iteration in range(self.iterations):
-            play.iterate(iteration, sendings)
-        return flows_of(play.flows, job, self.controller, self.start_ns)
+            iterations.add(iteration, sendings)
+        return iterations
+
+    def _play(self, job: str, hosts: Sequence[int], random: np.random.Generator) -> Flows:
+        iterations = self.iterations_on(hosts, random)
+        return flows_of(iterations.flows, job, self.controller, self.start_ns)
 
 
-class _Play:
+class Iterations:
     """One job's flows and steps, made iteration by iteration."""
 
     def __init__(self, work: CollectiveWork, hosts: Sequence[int], random: np.random.Generator) -> None:
@@ -93,7 +120,11 @@ class _Play:
         self._work, self._hosts, self._random = work, hosts, random
         self._ended: list[list[Task]] = [[] for _ in hosts]
 
-    def iterate(self, iteration: int, sendings: list[Send]) -> None:
+    def ends(self) -> list[Task]:
+        """Few tasks with which all ranks are over."""
+        return self.flows.reduce([task for tasks in self._ended for task in tasks])
+
+    def add(self, iteration: int, sendings: list[Send]) -> None:
         """Adds an iteration with these sends."""
         work, ranks = self._work, range(len(self._hosts))
         self.flows.forget_pairs()
@@ -107,10 +138,10 @@ class _Play:
     def _pipeline(self, iteration: int) -> list[list[Task]]:
         """Tasks of each rank, which computes for each chunk, one after the other, before it passes it on."""
         work, hosts = self._work, self._hosts
-        chunks = count_pieces(work.size_bytes, work.chunk_bytes)
+        chunks = count_pieces(work.data_bytes, work.chunk_bytes)
         touched: list[list[Task]] = [[] for _ in hosts]
         arrivals: list[Task] = []
-        edge = bounds(chunks, work.size_bytes)
+        edge = bounds(chunks, work.data_bytes)
         for rank in range(len(hosts)):
             steps: list[Task] = []
             for i in range(chunks):
@@ -141,21 +172,68 @@ class Collective(CollectiveWork):
 
     kind: Literal["collective"] = "collective"
     ranks: Annotated[list[int], few(MAX_RANKS, WHY_RANKS)] | None = Field(
-        default=None, min_length=2, description="hosts, in the order of their ranks; none: all of them"
+        default=None, min_length=2, description="host of each rank; several may be on one; none: all hosts"
     )
     job: str | None = Field(
         default=None, min_length=1, description="its name in results; none: the algorithm"
     )
+
+    pair_bytes: Annotated[list[list[PairBytes]], few(MAX_RANKS, WHY_RANKS)] | NamedFile | None = Field(
+        default=None,
+        description="of an all-to-all, instead of size_bytes: what each rank (row) sends to each (column), "
+        "or a CSV",
+    )
+
+    _pairs: list[list[int]] = PrivateAttr(default_factory=list)
+    _wrong: LineFaults = PrivateAttr(default_factory=LineFaults)
+
+    @model_validator(mode="after")
+    def _read(self) -> Self:
+        if isinstance(self.pair_bytes, str):
+            self._wrong = LineFaults(self.pair_bytes)
+            self._pairs = read_pairs(self._wrong)
+        else:
+            self._pairs = self.pair_bytes or []
+        return self
 
     def _of(self, network: Network) -> Sequence[int]:
         return network.hosts if self.ranks is None else self.ranks
 
     def faults(self, network: Network) -> list[str]:
         hosts = self._of(network)
-        texts = [fault for i, host in enumerate(hosts) for fault in host_fault(network, f"ranks.{i}", host)]
-        twice = [host for host, times in Counter(hosts).items() if times > 1]
-        texts += [f"ranks: host {host} has several; each rank is another host" for host in twice]
-        return texts or self._size_faults(len(hosts))
+        return rank_faults(network, hosts, len(hosts)) or self._size_faults(len(hosts))
+
+    def _data_faults(self, ranks: int) -> list[str]:
+        if self.pair_bytes is None:
+            return super()._data_faults(ranks)
+        if self.size_bytes is not None:
+            return ["pair_bytes: say either this or size_bytes"]
+        if not self.algorithm.endswith("all_to_all"):
+            return [f"pair_bytes: only all-to-alls have sizes by pairs, and algorithm is {self.algorithm}"]
+        if self._wrong:
+            return [text.replace("file", "pair_bytes", 1) for text in self._wrong.texts()]
+        if strange := [(i, len(row)) for i, row in enumerate(self._pairs) if len(row) != ranks]:
+            return [f"pair_bytes.{i}: {count} sizes for {ranks} ranks" for i, count in strange[:1]]
+        if len(self._pairs) != ranks:
+            return [f"pair_bytes: {len(self._pairs)} rows for {ranks} ranks"]
+        return [] if self._sends(ranks) else ["pair_bytes: no rank sends any other a byte"]
+
+    def _sends(self, ranks: int) -> list[Send]:
+        if not self._pairs:
+            return super()._sends(ranks)
+        if self.algorithm == "all_to_all":
+            return all_to_all(self._pairs)
+        return hierarchical_all_to_all(self._pairs, self.node_ranks)
+
+    def _most_flows(self, ranks: int) -> int:
+        if not self._pairs:
+            return super()._most_flows(ranks)
+        return self.iterations * sum(count_pieces(x.size_bytes, self.chunk_bytes) for x in self._sends(ranks))
+
+    def without_files(self) -> Collective:
+        """The same with its sizes in it."""
+        pairs = self._pairs or None
+        return Collective.model_validate({**self.model_dump(exclude={"pair_bytes"}), "pair_bytes": pairs})
 
     def senders_at(self, network: Network) -> Counter[int]:
         hosts = self._of(network)

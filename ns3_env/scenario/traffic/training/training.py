@@ -13,10 +13,10 @@ from pydantic import Field
 from ns3_env.config.bounds import MAX_FLOWS, WHY_FLOWS, Bytes, few
 from ns3_env.config.model import Strict
 from ns3_env.scenario.topology import Network
-from ns3_env.scenario.traffic.chakra.job import TraceJob, rank_faults
+from ns3_env.scenario.traffic.chakra.job import TraceJob
 from ns3_env.scenario.traffic.jobs.algorithms import count_flows, ranks_of_a_node
 from ns3_env.scenario.traffic.jobs.collective import MAX_ITERATIONS, MAX_RANKS, WHY_RANKS
-from ns3_env.scenario.traffic.kind import Flows
+from ns3_env.scenario.traffic.kind import Flows, rank_faults
 from ns3_env.scenario.traffic.training.program import Amounts, Layout, RankProgram, fill_buckets
 
 #: Attention's share of a transformer layer's parameters: 4 h², next to the MLP's 8 h².
@@ -75,7 +75,7 @@ class Training(TraceJob):
     iterations: int = Field(default=1, ge=1, le=MAX_ITERATIONS, description="steps, one after the other")
     scale: float = Field(default=1.0, gt=0, description="of all bytes and times: 0.01 is a hundredth")
     ranks: Annotated[list[int], few(MAX_RANKS, WHY_RANKS)] | None = Field(
-        default=None, description="hosts, in the order of their ranks; none: the first ones"
+        default=None, description="host of each rank; several may be on one; none: the first ones"
     )
     job: str = Field(default="training", min_length=1, description="its name in results")
 
@@ -116,7 +116,8 @@ class Training(TraceJob):
     def faults(self, network: Network) -> list[str]:
         of, layers = self.parallel, self.model.layers
         ranks = of.tp * of.pp * of.dp
-        if ranks < 2 or ranks > min(MAX_RANKS, len(network.hosts)):
+        most = min(MAX_RANKS, len(network.hosts)) if self.ranks is None else MAX_RANKS
+        if not 2 <= ranks <= most:
             return [
                 f"parallel: tp · pp · dp are {ranks} ranks; there are {len(network.hosts)} hosts, and there "
                 f"may be 2 to {MAX_RANKS} ranks: {WHY_RANKS}"
