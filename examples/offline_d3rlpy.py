@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Records three datasets of a task, learns from each by BC, IQL, CQL and TD3+BC of d3rlpy, prints scores.
+"""Learns offline by BC, IQL, CQL and TD3+BC of d3rlpy from three datasets, prints a table of scores.
 
     python examples/offline_d3rlpy.py --task Incast --steps 1000 --out runs/d3rlpy
 
