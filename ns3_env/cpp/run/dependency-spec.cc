@@ -35,7 +35,7 @@ RefuseCycles(const DependencySpec& spec)
     std::vector<uint32_t> ready;
     for (uint32_t task = 0; task < tasks; ++task)
     {
-        waits[task] = spec.needed[task];
+        waits[task] = spec.Needed(task);
         for (uint32_t i = spec.first[task]; i < spec.first[task + 1]; ++i)
         {
             next[spec.after[i]].push_back(task);
@@ -88,19 +88,12 @@ ReadLabels(JsonReader& section, DependencySpec& spec)
     spec.peer = column("peer", INT32_MAX);
 }
 
-/// The column "needed", without which a task waits for all that are before it.
+/// Reads the column "needed", without which a task waits for all that are before it.
 void
 ReadNeeded(JsonReader& section, DependencySpec& spec)
 {
-    if (section.Has("needed"))
-    {
-        spec.needed = section.Wholes<uint32_t>("needed", bounds::FLOWS, 0, bounds::FLOWS);
-        Expect(spec.needed.size(), spec.Tasks(), "needed");
-    }
-    for (size_t task = spec.needed.size(); task < spec.Tasks(); ++task)
-    {
-        spec.needed.push_back(spec.Count(task));
-    }
+    spec.needed = section.Wholes<uint32_t>("needed", bounds::FLOWS, 0, bounds::FLOWS);
+    Expect(spec.needed.size(), spec.Tasks(), "needed");
     for (size_t task = 0; task < spec.Tasks(); ++task)
     {
         if (spec.needed[task] > spec.Count(task))
@@ -119,7 +112,7 @@ DependencySpec::HasChoices() const
 {
     for (size_t task = 0; task < Tasks(); ++task)
     {
-        if (needed[task] < Count(task))
+        if (Needed(task) < Count(task))
         {
             return true;
         }
@@ -158,7 +151,10 @@ ReadDependencies(JsonReader section, const std::vector<Picos>& flowStarts)
     {
         throw ScenarioError("'dependencies.after' has not as many entries as 'after_count' says");
     }
-    ReadNeeded(section, spec);
+    if (section.Has("needed"))
+    {
+        ReadNeeded(section, spec);
+    }
     if (section.Has("jobs"))
     {
         ReadLabels(section, spec);
