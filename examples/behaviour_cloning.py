@@ -55,7 +55,7 @@ def fit(seen: Tensor, done: Tensor, updates: int) -> nn.Sequential:
     return network
 
 
-def save(network: nn.Sequential, spec: TaskSpec, path: Path) -> Controller:
+def save(network: nn.Sequential, spec: TaskSpec, path: Path, agent: str = "clone of MPCC") -> Controller:
     """Writes the policy's file; returns the simulator's controller that runs it."""
     exported = mlp(network, "clone")
     settings = EnvConfig.model_validate(
@@ -66,7 +66,7 @@ def save(network: nn.Sequential, spec: TaskSpec, path: Path) -> Controller:
         }
     )
     symlog = Exported(exported.network, exported.tensors, transform="symlog")
-    write_policy(path, policy_file(symlog, settings, Training(agent="clone of MPCC")))
+    write_policy(path, policy_file(symlog, settings, Training(agent=agent)))
     return Controller(name="policy", attributes={"File": str(path.absolute())})
 
 

@@ -15,7 +15,12 @@ from ns3_env.eval.commands.evaluation import main
 
 FOLDER = Path(__file__).parents[1] / "films"
 #: Who plays each scenario.
-CONTROLLERS = {"8-to-1": "hpcc,mpcc,fdcc", "burst": "dcqcn,hpcc,mpcc", "failed-link": "dcqcn,hpcc"}
+CONTROLLERS = {
+    "8-to-1": "hpcc,mpcc,fdcc",
+    "burst": "dcqcn,hpcc,mpcc",
+    "changing-link": "cubic,bbr,ppo-variable",
+    "failed-link": "dcqcn,hpcc",
+}
 
 
 @cache

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -58,6 +59,20 @@ class FlowSeries:
 def bins(samples: int, factor: int) -> int:
     """Samples that remain if ``factor`` of them become one; the first and the last stay."""
     return 1 + math.ceil((samples - 1) / factor)
+
+
+def rates_over_time(schedule: Mapping[str, Any], t_ns: Array, factor: int) -> Floats:
+    """Mean rate (bit/s) of a link over each bin, of its schedule as the simulator has it."""
+    at, rates = np.array(schedule["at_ns"], np.float64), np.array(schedule["rate_bps"], np.float64)
+    period = float(schedule["period_ns"])
+    whole = period if period > 0 else max(float(t_ns[-1]), at[-1]) + 1
+    edges = np.append(at, whole)
+    sums = np.append(0.0, np.cumsum(rates * np.diff(edges)))
+    times = np.append(t_ns[:-1:factor], t_ns[-1])
+    rounds, rest = np.divmod(times, whole)
+    sent = rounds * sums[-1] + np.interp(rest, edges, sums)
+    means = np.diff(sent) / np.maximum(np.diff(times), 1.0)
+    return np.append(rates[0], means)
 
 
 def _bin(sample: Array, factor: int) -> Array:

@@ -5,16 +5,24 @@ from __future__ import annotations
 
 import base64
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ns3_env.eval.film.bins import FlowSeries, Ports, bins, flows_over_time, ports_over_time
+from ns3_env.eval.film.bins import (
+    FlowSeries,
+    Ports,
+    bins,
+    flows_over_time,
+    ports_over_time,
+    rates_over_time,
+)
 from ns3_env.eval.film.layout import places
 from ns3_env.eval.film.recording import Recording
 from ns3_env.scenario import Scenario
+from ns3_env.scenario.paths import link_rate_rows
 from ns3_env.scenario.topology import Network
 
 #: The page's script's name of a type.
@@ -46,9 +54,12 @@ def content(scenario: Scenario, runs: Mapping[str, Recording], title: str) -> di
     """
     network = scenario.topology.build()
     common = _common(scenario, network, next(iter(runs.values())), title)
+    seed, limit_ns = scenario.seed, scenario.time_limit_ns
+    schedules = link_rate_rows(scenario.link_rates, network, seed, limit_ns)
     factor = 1
     while True:
-        page = {**common, "factor": factor, "runs": [_run(*run, network, factor) for run in runs.items()]}
+        films = [_run(*run, network, schedules, factor) for run in runs.items()]
+        page = {**common, "factor": factor, "runs": films}
         if _size(page) <= ROOM or all(bins(len(run.t_ns), factor) < 64 for run in runs.values()):
             return page
         factor *= 2
@@ -77,7 +88,9 @@ def _common(scenario: Scenario, network: Network, run: Recording, title: str) ->
     }
 
 
-def _run(name: str, recording: Recording, network: Network, factor: int) -> dict[str, Any]:
+def _run(
+    name: str, recording: Recording, network: Network, schedules: Sequence[Mapping[str, Any]], factor: int
+) -> dict[str, Any]:
     """One controller's; ports are numbered as links: 2 i from its a to its b, 2 i + 1 back."""
     index = {
         ends: 2 * i + back
@@ -90,6 +103,7 @@ def _run(name: str, recording: Recording, network: Network, factor: int) -> dict
         "samples": bins(len(recording.t_ns), factor),
         **_ports(ports_over_time(recording, index, factor)),
         **_losses(recording, index, factor),
+        **_changing(recording, index, schedules, factor),
         **_flows(recording, index, flows_over_time(recording, factor)),
     }
 
@@ -101,6 +115,21 @@ def _ports(ports: Ports) -> dict[str, Any]:
         "sent": pack(ports.sent),
         "pausedAt": pack(where.astype(np.uint32)),
         "paused": pack(ports.paused.reshape(-1)[where]),
+    }
+
+
+def _changing(
+    recording: Recording,
+    index: Mapping[tuple[int, int], int],
+    schedules: Sequence[Mapping[str, Any]],
+    factor: int,
+) -> dict[str, Any]:
+    """Ports whose rate changes, and the rate of each over time."""
+    ports = [index[row["from"], row["to"]] for row in schedules]
+    rates = [rates_over_time(row, recording.t_ns, factor) for row in schedules]
+    return {
+        "changing": pack(np.array(ports, np.uint32)),
+        "capacity": pack(np.concatenate([*rates, []]).astype(np.float32)),
     }
 
 

@@ -25,6 +25,7 @@ _SHOWN = (
     "transport",
     "topology",
     "failures",
+    "link_rates",
     "retransmission_timeout_ns",
     "seed",
     "time_limit_ns",

@@ -33,8 +33,13 @@ def released_names() -> list[str]:
 
 
 def trained_names() -> list[str]:
-    """Names of the leaderboard's trained entries that are one policy for all tasks."""
-    return sorted(path.parents[1].name for path in TRAINED.glob(f"*/1/{POLICY_FILE}"))
+    """Names of the leaderboard's trained entries that are one policy, for all tasks or for one."""
+    return sorted(folder.name for folder in TRAINED.glob("*/") if len(_of_first_seed(folder)) == 1)
+
+
+def _of_first_seed(folder: Path) -> list[Path]:
+    """Policies' files of an entry's first training: one, or one for each task, below the task's name."""
+    return [*folder.glob(f"1/{POLICY_FILE}"), *folder.glob(f"1/*/{POLICY_FILE}")]
 
 
 def is_released(path: Path) -> bool:
@@ -49,7 +54,7 @@ def released(name: str) -> Path:
     ConfigError, naming the existing ones."""
     names = released_names()
     if name in trained_names():
-        return TRAINED / name / "1" / POLICY_FILE
+        return _of_first_seed(TRAINED / name)[0]
     if name not in names:
         refuse("policy", name)
         raise ConfigError(f"{name!r} is no released policy{nearest(name, names)} of {', '.join(names)}")
@@ -95,14 +100,12 @@ def controller_names(transport: Transport = "rdma") -> list[str]:
     """Names that ``named_controller`` accepts: those of the transport's controllers, and of policies that do
     not read fields unknown to it."""
     names = [name for name in list_controllers(transport=transport) if name not in (AGENT, POLICY)]
-    if transport == "tcp":
-        return [*names, *released_under(transport)]
-    return [*names, CONSTANT, *released_under(transport), *trained_names()]
+    return [*names, *([CONSTANT] if transport == "rdma" else []), *released_under(transport)]
 
 
 def released_under(transport: Transport) -> list[str]:
-    """Names of the released policies that read only fields of the transport."""
-    return [name for name in released_names() if unfit(name, transport) is None]
+    """Names of the released policies and trained entries that read only fields of the transport."""
+    return [name for name in (*released_names(), *trained_names()) if unfit(name, transport) is None]
 
 
 def unfit(name: str, transport: Transport) -> str | None:

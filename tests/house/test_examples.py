@@ -67,6 +67,13 @@ def test_learning_offline_ends_with_scores_of_each_dataset_and_learner(run: Run)
             assert re.search(rf"{learner}-{quality} +-?\d+ \[", printed.replace("−", "-"))
 
 
+def test_d3rlpy_ends_with_a_table_of_datasets_and_learners(run: Run) -> None:
+    pytest.importorskip("d3rlpy")
+    printed = run("offline_d3rlpy", "--episodes", "1", "--steps", "2", "--seeds", "1", "--out", "out")
+    for dataset in ("dispatcher", "rules", "mixed"):
+        assert re.search(rf"\| {dataset} (\| -?\d+ \[-?\d+, -?\d+\] ){{4}}\|", printed)
+
+
 def test_a_clone_acts_nearly_as_what_it_was_cloned_from(run: Run, tmp_path: Path) -> None:
     pytest.importorskip("minari")
     printed = run("behaviour_cloning", "--episodes", "2", "--updates", "500", "--out", "out")

@@ -360,7 +360,7 @@ def test_flows_in_json_wait_for_each_other_by_id(folder: Path) -> None:
     rows = [{"id": i, "src": i, "dst": 4, "size": 9, "start": 0, "after": [0] * i} for i in range(2)]
     (folder / "flows.csv").write_text(json.dumps(rows))
     waits = Scenario.from_mapping(keys("flows.csv"), "s.yaml", folder).flows().tasks.waits
-    assert waits == {1: ((0,), 0)}
+    assert waits == {1: ((0,), 0, None)}
 
 
 def mutant(text: str, random: np.random.Generator) -> str:

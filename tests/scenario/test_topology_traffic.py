@@ -344,6 +344,36 @@ def test_connections_start_at_their_time_or_behind_others(tmp_path: Path, simula
     assert flows["start_ns"][3] == pytest.approx(max(ends), rel=1e-9)
 
 
+MULTISHOT = """Nodes 8
+Connections 6
+Triggers 1
+trigger multishot id 5
+0->1 id 1 start 0 size 4000 send_done_trigger 5
+2->3 id 2 start 10000000 size 4000 recv_done_trigger 5
+4->5 id 3 trigger 5 size 2000 send_done_trigger 5 recv_done_trigger 5
+6->7 id 4 trigger 5 size 1000
+1->2 id 5 trigger 5 size 1000
+7->0 id 6 trigger 5 size 1000
+"""
+
+
+def test_a_multishot_starts_the_next_connection_each_time_it_is_fired(
+    tmp_path: Path, simulator: Simulator
+) -> None:
+    """The first starts the third, whose end fires twice, before the second's, which starts the last."""
+    scenario = matrix(tmp_path, MULTISHOT)
+    starts = simulator.play(scenario)["flows"]["start_ns"]
+    first, twice, last = one_way_ns(4000), one_way_ns(4000) + one_way_ns(2000), 10_000 + one_way_ns(4000)
+    assert starts == pytest.approx([0, 10_000, first, twice, twice, last], rel=1e-9)
+    again = Scenario.from_mapping(scenario.without_files().model_dump(mode="json"), "again")
+    assert simulator.play(again)["flows"]["start_ns"] == starts
+    with pytest.raises(ScenarioError, match=r"is fired 4 times, and 5 connections wait .* never start"):
+        matrix(tmp_path, MULTISHOT.replace("Connections 6", "Connections 7") + "3->4 trigger 5 size 1\n")
+    itself = "0->1 trigger 5 size 1 send_done_trigger 5\ntrigger id 5 multishot\n"
+    with pytest.raises(ScenarioError, match="waits for itself"):
+        matrix(tmp_path, f"Nodes 2\nConnections 1\nTriggers 1\n{itself}")
+
+
 def test_a_connection_without_a_size_never_ends(tmp_path: Path) -> None:
     flows = matrix(
         tmp_path, "Nodes 4\nConnections 2\n0->1 start 0\n1->2 id 3 start 1999 size 5 prio 1\n"

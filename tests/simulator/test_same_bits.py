@@ -76,6 +76,15 @@ IN_PARTS: list[tuple[str | dict[str, Any], dict[str, Any]]] = [
     ("hpcc", TRAINING),
     ("dcqcn", {**TRAINING, **SPRAY}),
 ]
+#: The third flow starts when the faster one of two racks is over.
+ANY: dict[str, Any] = parse("""
+traffic:
+  kind: list
+  flows:
+    - {src: 0, dst: 31, size_bytes: 400kB, name: slow}
+    - {src: 4, dst: 8, size_bytes: 40kB, name: fast}
+    - {src: 12, dst: 16, size_bytes: 40kB, after: [slow, fast], needed: 1}
+""")
 #: Scenarios that are run as a whole, since their parts would share something.
 AS_A_WHOLE: list[tuple[str | dict[str, Any], dict[str, Any]]] = [
     ("mpcc", {}),
@@ -83,6 +92,7 @@ AS_A_WHOLE: list[tuple[str | dict[str, Any], dict[str, Any]]] = [
     ("max_min", {"time_limit_ns": 300_000}),
     ("dcqcn", {"record": {"windows": True}}),
     ("dcqcn", {"preset": "published"}),
+    ("hpcc", ANY),
 ]
 #: Scenarios without a choice of threads, or with random draws beyond their traffic.
 OTHERS: list[tuple[str | dict[str, Any], dict[str, Any]]] = [

@@ -1,7 +1,7 @@
 // A chart over the shared time axis: dygraphs draws it, the clock moves it.
 
 class Chart {
-  /** `lines`: [{name, colour, dashed, run, values}]; `format` of a value. */
+  /** `lines`: [{name, colour, dashed, filled, run, values}]; `format` of a value. */
   constructor(film, div, lines, format, more = {}) {
     Object.assign(this, { film, div, lines });
     this.head = document.createElement("div");
@@ -10,7 +10,7 @@ class Chart {
     this.graph = new Dygraph(div, rows, {
       labels: ["t", ...lines.map((line, i) => `${i} ${line.name}`)],
       colors: lines.map((line) => line.colour),
-      series: Object.fromEntries(lines.map((line, i) => [`${i} ${line.name}`, line.dashed ? { strokePattern: [4, 4], strokeWidth: 1.1 } : {}])),
+      series: Object.fromEntries(lines.map((line, i) => [`${i} ${line.name}`, styleOf(line)])),
       strokeWidth: 1.7,
       legend: "never",
       highlightCircleSize: 0,
@@ -68,6 +68,11 @@ class Chart {
     this.graph.destroy();
     this.div.remove();
   }
+}
+
+function styleOf(line) {
+  if (line.filled) return { fillGraph: true, strokeWidth: 0.8 };
+  return line.dashed ? { strokePattern: [4, 4], strokeWidth: 1.1 } : {};
 }
 
 /** Labels of both axes; `apart`: pixels between two of the values. */

@@ -13,7 +13,8 @@ function noteOf(panel, film) {
   const whose = { flow: "", port: "its flows", node: "its flows", network: "all flows" }[kind];
   if (panel.name === "Rate") {
     const over = inTime(film.overOf(film.chosen) * film.clock.step);
-    return `${kind === "port" ? "sent" : "acknowledged"} in ${over}${kind === "flow" ? "; dashed: allowed" : ""}`;
+    const isChanging = film.runs.some((run) => changingOn(run, film.chosen).length);
+    return `${kind === "port" ? "sent" : "acknowledged"} in ${over}${kind === "flow" ? "; dashed: allowed" : ""}${isChanging ? "; grey: the link" : ""}`;
   }
   if (panel.name === "Window") return `${whose ? `sum of ${whose}; ` : ""}dashed: in flight`;
   if (panel.name === "RTT") return whose ? `mean of ${whose}` : "";
@@ -53,6 +54,11 @@ class Panels {
     const lines = film.runs.map((run, i) => ({ name: run.name, colour: film.colours[i], run, values: this.values[i][panel.of] }));
     if (panel.also && (film.chosen.kind === "flow" || panel.name === "Window")) {
       lines.push(...film.runs.map((run, i) => ({ name: `${run.name} ${panel.alsoName}`, colour: film.colours[i], dashed: true, run, values: this.values[i][panel.also] })));
+    }
+    const longest = film.runs.reduce((a, b) => (b.samples > a.samples ? b : a));
+    const { capacity } = this.values[longest.place];
+    if (panel.name === "Rate" && Number.isFinite(capacity[0])) {
+      lines.unshift({ name: "link", colour: styled("soft"), filled: true, run: longest, values: capacity });
     }
     const chart = new Chart(film, chartDiv, lines, panel.format, { valueRange: panel.name === "RTT" ? null : [0, null] });
     return { panel, head, chart };

@@ -6,6 +6,8 @@ class Run {
     this.place = place;
     this.step = content.interval * content.factor;
     this.rates = content.links.flatMap(([, , rate]) => [rate, rate]);
+    this.rowOf = new Map(Array.from(this.changing, (port, row) => [port, row]));
+    this.capacitySoFar = this.sums(this.capacity);
     this.flowCount = this.flowEnd.length;
     this.flowsOn = this.flowsByPort();
     this.sentSoFar = this.sums(this.sent);
@@ -43,7 +45,17 @@ class Run {
     const bytes = this.sentSoFar[at + sample] - (sample ? this.sentSoFar[at + Math.max(0, sample - over)] : 0);
     return bytes * 8e9 / this.spanOf(sample, over);
   }
-  loadOf(port, sample, over) { return Math.min(1, this.sentRate(port, sample, over) / this.rates[port]); }
+  /** bit/s that a port's link could send over the last `over` samples. */
+  capacityOf(port, sample, over) {
+    if (!this.rowOf.has(port)) return this.rates[port];
+    const at = this.rowOf.get(port) * this.samples;
+    const first = Math.max(0, sample - over);
+    return sample ? (this.capacitySoFar[at + sample] - this.capacitySoFar[at + first]) / (sample - first) : this.capacity[at];
+  }
+  loadOf(port, sample, over) {
+    const capacity = this.capacityOf(port, sample, over);
+    return capacity > 0 ? Math.min(1, this.sentRate(port, sample, over) / capacity) : 0;
+  }
   /** The part of that time that a port was held back. */
   pausedPart(port, sample, over) {
     if (!this.everPaused.has(port)) return 0;

@@ -29,10 +29,18 @@ function flowsOf(film, run, { kind, id }) {
   return Array.from({ length: run.flowCount }, (_, flow) => flow);
 }
 
+/** The links that change on the way of what is chosen: of a node or the network, that of all flows. */
+function changingOn(run, { kind, id }) {
+  const ports = Array.from(run.changing);
+  if (kind === "port") return ports.filter((port) => port === id);
+  if (kind === "flow") return ports.filter((port) => run.wayOf(id).includes(port));
+  return ports.filter((port) => run.flowsOn.get(port)?.length === run.flowCount);
+}
+
 /**
  * Series of what is chosen under one controller, a value per sample, NaN where there is none:
  * rate (bit/s over film.overOf(chosen) samples: acknowledged of flows, sent of ports), allowed (bit/s that controllers allow), window and inflight (bytes), rtt (ns; of
- * several flows the mean), queue (bytes).
+ * several flows the mean), queue (bytes), capacity (bit/s of the link that changes).
  */
 function seriesOf(film, run, chosen) {
   const n = run.samples;
@@ -62,6 +70,8 @@ function seriesOf(film, run, chosen) {
     for (let sample = 0; sample < n; sample++) queue[sample] += run.queueOf(port, sample);
   }
   const rate = run.averaged(bytes, film.overOf(chosen));
+  const changing = changingOn(run, chosen);
+  const capacity = zeros().map((_, sample) => Math.min(...changing.map((port) => run.capacityOf(port, sample, film.overOf(chosen)))));
   for (let sample = 0; sample < n; sample++) {
     if (chosen.kind === "port") rate[sample] = run.sentRate(chosen.id, sample, film.overOf(chosen));
     rtt[sample] = timed[sample] ? rtt[sample] / timed[sample] : NaN;
@@ -70,5 +80,5 @@ function seriesOf(film, run, chosen) {
     if (!Number.isFinite(window[sample])) window[sample] = NaN;
     if (!Number.isFinite(allowed[sample])) allowed[sample] = NaN;
   }
-  return { rate, allowed, window, inflight, rtt, queue };
+  return { rate, allowed, window, inflight, rtt, queue, capacity };
 }

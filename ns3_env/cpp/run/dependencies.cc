@@ -27,7 +27,7 @@ Dependencies::Dependencies(const DependencySpec& spec,
 {
     for (uint32_t task = 0; task < spec.Tasks(); ++task)
     {
-        m_left[task] = spec.Count(task);
+        m_left[task] = spec.Needed(task);
         for (uint32_t i = spec.first[task]; i < spec.first[task + 1]; ++i)
         {
             m_next[spec.after[i]].push_back(task);

@@ -15,8 +15,8 @@ namespace ns3::env
 
 /**
  * A flow is over, for tasks that wait for it, when its receiver has its last byte: the next step of a collective needs
- * the data, not the sender's knowledge of them. A task starts when all its dependencies are over, not before
- * its start; a flow then starts after its delay, a step is over after its own.
+ * the data, not the sender's knowledge of them. A task starts when as many of its dependencies are over as it needs,
+ * not before its start; a flow then starts after its delay, a step is over after its own.
  */
 class Dependencies : public DeliveryListener
 {
@@ -54,8 +54,8 @@ class Dependencies : public DeliveryListener
     const DependencySpec& Spec() const { return m_spec; }
     bool IsStep(uint32_t task) const { return task >= m_flows; }
     const std::vector<uint32_t>& WaitingFor(uint32_t task) const { return m_next[task]; }
-    /// Notes that one dependency of `task` is over. \returns whether it was the last
-    bool CountOff(uint32_t task) { return --m_left[task] == 0; }
+    /// Notes that one dependency of `task` is over. \returns whether it was the last that it needs
+    bool CountOff(uint32_t task) { return m_left[task] > 0 && --m_left[task] == 0; }
     /// Notes the start of a task that was released at `released`. \returns when its delay will be over
     Picos NoteBegin(uint32_t task, Picos released);
     void NoteEnd(uint32_t task);

@@ -35,7 +35,7 @@ RefuseCycles(const DependencySpec& spec)
     std::vector<uint32_t> ready;
     for (uint32_t task = 0; task < tasks; ++task)
     {
-        waits[task] = spec.Count(task);
+        waits[task] = spec.Needed(task);
         for (uint32_t i = spec.first[task]; i < spec.first[task + 1]; ++i)
         {
             next[spec.after[i]].push_back(task);
@@ -53,7 +53,7 @@ RefuseCycles(const DependencySpec& spec)
         ++over;
         for (uint32_t other : next[task])
         {
-            if (--waits[other] == 0)
+            if (waits[other] > 0 && --waits[other] == 0)
             {
                 ready.push_back(other);
             }
@@ -88,7 +88,37 @@ ReadLabels(JsonReader& section, DependencySpec& spec)
     spec.peer = column("peer", INT32_MAX);
 }
 
+/// Reads the column "needed", without which a task waits for all that are before it.
+void
+ReadNeeded(JsonReader& section, DependencySpec& spec)
+{
+    spec.needed = section.Wholes<uint32_t>("needed", bounds::FLOWS, 0, bounds::FLOWS);
+    Expect(spec.needed.size(), spec.Tasks(), "needed");
+    for (size_t task = 0; task < spec.Tasks(); ++task)
+    {
+        if (spec.needed[task] > spec.Count(task))
+        {
+            throw ScenarioError("'dependencies.needed' of task " + std::to_string(task) + " is " +
+                                std::to_string(spec.needed[task]) + ", and it waits for " +
+                                std::to_string(spec.Count(task)) + ": it would never start");
+        }
+    }
+}
+
 } // namespace
+
+bool
+DependencySpec::HasChoices() const
+{
+    for (size_t task = 0; task < Tasks(); ++task)
+    {
+        if (Needed(task) < Count(task))
+        {
+            return true;
+        }
+    }
+    return false;
+}
 
 DependencySpec
 ReadDependencies(JsonReader section, const std::vector<Picos>& flowStarts)
@@ -120,6 +150,10 @@ ReadDependencies(JsonReader section, const std::vector<Picos>& flowStarts)
     if (spec.after.size() != spec.first.back())
     {
         throw ScenarioError("'dependencies.after' has not as many entries as 'after_count' says");
+    }
+    if (section.Has("needed"))
+    {
+        ReadNeeded(section, spec);
     }
     if (section.Has("jobs"))
     {

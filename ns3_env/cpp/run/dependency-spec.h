@@ -20,10 +20,11 @@ class JsonReader;
  */
 struct DependencySpec
 {
-    std::vector<Picos> start;    ///< by task: not before
-    std::vector<Picos> delay;    ///< by task: of a flow before it starts; duration of a step
-    std::vector<uint32_t> first; ///< by task: its place in `after`; one more at the end
-    std::vector<uint32_t> after; ///< tasks that must be over
+    std::vector<Picos> start;     ///< by task: not before
+    std::vector<Picos> delay;     ///< by task: of a flow before it starts; duration of a step
+    std::vector<uint32_t> first;  ///< by task: its place in `after`; one more at the end
+    std::vector<uint32_t> after;  ///< tasks that it waits for
+    std::vector<uint32_t> needed; ///< by task: how many of them must be over; empty: all
 
     /// @name Columns copied to the results, by task; empty if no task belongs to a job
     /// @{
@@ -38,6 +39,9 @@ struct DependencySpec
 
     size_t Tasks() const { return delay.size(); }
     uint32_t Count(size_t task) const { return first[task + 1] - first[task]; }
+    uint32_t Needed(size_t task) const { return needed.empty() ? Count(task) : needed[task]; }
+    /// Reports whether some task waits for any of those before it, not for all.
+    bool HasChoices() const;
     /// Reports whether the flow waits: for other tasks, or for its delay.
     bool Waits(size_t flow) const { return Count(flow) > 0 || delay[flow] > 0; }
 };

@@ -10,13 +10,14 @@ from pydantic import PrivateAttr
 
 from ns3_env.config.model import shown
 from ns3_env.scenario.traffic.flow_file import FlowsInFile
-from ns3_env.scenario.traffic.tasks import Tasks, Wait, circle_in
+from ns3_env.scenario.traffic.tasks import Tasks, Wait, circle_in, graph_of
 
 _PAIR = re.compile(r"(\d{1,9})->(\d{1,9})")
 _WHOLE = re.compile(r"\d{1,18}")
 _PICOSECONDS = re.compile(r"(\d{1,20})(?:\.\d{0,30})?")
 _HEADS = ("Nodes", "Connections", "Triggers", "Failures")
 _KINDS = ("oneshot", "multishot", "barrier")
+_TRIGGER = "id N oneshot, id N multishot, or id N barrier count N"
 #: Keys of a connection with a number; the first three have no effect here.
 _NUMBERS = ("id", "prio", "trigger", "size", "send_done_trigger", "recv_done_trigger")
 
@@ -27,14 +28,15 @@ class Connections(FlowsInFile):
     Numbers of nodes and connections, then a line for each: ``src->dst``, ``start`` in picoseconds or the
     ``trigger`` that starts it, ``size`` in bytes (none, or 0: it never ends), and the triggers that it fires
     when it is sent or received, which is the same here: when its receiver has it. A trigger's line specifies
-    whether it waits for one connection (``oneshot``, ``multishot``) or for ``count`` (``barrier``).
+    whether it starts all its connections, when it is fired once (``oneshot``) or ``count`` times
+    (``barrier``), or the next of them in the file's order each time (``multishot``).
     """
 
     kind_of_file: ClassVar[str] = "connection matrix"
 
     kind: Literal["connections"] = "connections"
 
-    #: Line and kind of each trigger, with the number of connections that it waits for.
+    #: Line of each trigger, and how often it is fired before it starts its connections; -1 of a multishot.
     _triggers: dict[int, tuple[int, int]] = PrivateAttr(default_factory=dict)
     #: Flows that fire a trigger, and flows that it starts.
     _fires: dict[int, list[int]] = PrivateAttr(default_factory=dict)
@@ -102,28 +104,39 @@ class Connections(FlowsInFile):
                 self._fires.setdefault(numbers[name], []).append(flow)
 
     def _trigger(self, line: int, words: list[str]) -> None:
-        text = " ".join(words)
-        parts = re.fullmatch(rf"id (\d{{1,9}}) ({'|'.join(_KINDS)})(?: count (\d{{1,9}}))?", text)
-        if parts is None or (parts[2] == "barrier") != (parts[3] is not None):
-            self._wrong.add(line, f"{shown(text)} where id N oneshot, or id N barrier count N, should stand")
-        elif int(parts[1]) in self._triggers:
-            self._wrong.add(line, f"trigger {parts[1]} stands twice")
+        kinds = [word for word in words if word in _KINDS]
+        rest = [word for word in words if word not in _KINDS]
+        numbers = {
+            name: int(x) for name, x in zip(rest[::2], rest[1::2], strict=False) if _WHOLE.fullmatch(x)
+        }
+        expected = {"id", "count"} if kinds == ["barrier"] else {"id"}
+        if len(kinds) != 1 or set(numbers) != expected or len(rest) != 2 * len(expected):
+            self._wrong.add(line, f"{shown(' '.join(words))} where {_TRIGGER} should stand")
+        elif numbers["id"] in self._triggers:
+            self._wrong.add(line, f"trigger {numbers['id']} stands twice")
         else:
-            self._triggers[int(parts[1])] = line, int(parts[3] or 1)
+            self._triggers[numbers["id"]] = line, numbers.get("count", -1 if kinds == ["multishot"] else 1)
 
     def _tie(self) -> None:
         """Makes connections wait for those that fire their triggers."""
         waits: dict[int, Wait] = {}
         for trigger, flows in self._starts.items():
             line, count = self._triggers.get(trigger, (0, 0))
-            fires = tuple(dict.fromkeys(self._fires.get(trigger, ())))
+            fires = tuple(self._fires.get(trigger, ()))
             if not line:
                 self._wrong.add(self._lines[flows[0]], f"there is no trigger {trigger}")
+            elif count < 0 and len(flows) > len(fires):
+                text = (
+                    f"trigger {trigger} is fired {len(fires)} times, and {len(flows)} connections wait for it"
+                )
+                self._wrong.add(line, f"{text}: the last would never start")
+            elif count < 0:
+                waits |= {flow: Wait(fires, 0, number) for number, flow in enumerate(flows, start=1)}
             elif count != len(fires):
                 text = f"trigger {trigger} waits for {count} of the {len(fires)} connections that fire it"
                 self._wrong.add(line, f"{text}; it can be played where it waits for each")
             else:
-                waits.update(dict.fromkeys(flows, Wait(fires, 0)))
+                waits |= dict.fromkeys(flows, Wait(fires, 0))
         self._flows.tasks = Tasks.waiting(waits)
-        if circle := circle_in({flow: wait.after for flow, wait in waits.items()}):
+        if circle := circle_in(*graph_of(waits)):
             self._wrong.add(self._lines[circle[0]], "it waits for itself, so that it never starts")

@@ -171,7 +171,8 @@ class FlowsInFile(TrafficKind):
         for flow in {other for wait in waits.values() for other in wait.after}:
             rows[flow]["name"] = str(flow)
         for flow, wait in waits.items():
-            rows[flow] |= {"after": list(map(str, wait.after)), "delay_ns": wait.delay_ns}
+            after = list(map(str, wait.after))
+            rows[flow] |= {"after": after, "delay_ns": wait.delay_ns, "needed": wait.needed}
         common = {"controller": self.controller, "group": self.group}
         return FlowList.model_validate({**common, "flows": rows})
 

@@ -29,6 +29,7 @@ class Flow(Strict):
     after: Annotated[list[str], few(MAX_FLOWS, WHY_FLOWS)] = Field(
         default=[], description="names of flows: it starts when their receivers have all of them"
     )
+    needed: int | None = Field(default=None, ge=1, description="how many of them; none: all")
     delay_ns: Nanoseconds = Field(default=0, ge=0, description="between then, or start_ns, and its start")
 
 
@@ -53,7 +54,12 @@ class FlowList(TrafficKind):
 
     def _waits(self) -> tuple[dict[int, Wait], dict[int, str]]:
         flows = self.flows
-        return named_waits([x.name for x in flows], [x.after for x in flows], [x.delay_ns for x in flows])
+        return named_waits(
+            [x.name for x in flows],
+            [x.after for x in flows],
+            [x.delay_ns for x in flows],
+            [x.needed for x in flows],
+        )
 
     def named_controllers(self) -> set[str]:
         return super().named_controllers() | {x.controller for x in self.flows if x.controller is not None}

@@ -14,10 +14,11 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 class Wait(NamedTuple):
-    """Tasks that a flow waits for, and how long it waits then (ns)."""
+    """Tasks that a flow waits for, how long it waits then (ns), and how many of them it needs (None: all)."""
 
     after: tuple[Task, ...]
     delay_ns: int
+    needed: int | None = None
 
 
 class Step(NamedTuple):
@@ -67,6 +68,7 @@ class Tasks:
         step_start_ns: earliest start of each step.
         jobs: names of jobs.
         parts: names of their parts.
+        needed: by flow, how many of its tasks must be over, unless all.
     """
 
     of_flows: Columns = field(default_factory=_no_columns)
@@ -76,6 +78,7 @@ class Tasks:
     step_start_ns: list[int] = field(default_factory=list)
     jobs: list[str] = field(default_factory=list)
     parts: list[str] = field(default_factory=list)
+    needed: dict[int, int] = field(default_factory=dict)
 
     @classmethod
     def waiting(cls, waits: Mapping[int, Wait]) -> Tasks:
@@ -86,6 +89,7 @@ class Tasks:
         tasks.of_flows["after_count"] = [len(wait.after) for wait in rows]
         tasks.of_flows["delay_ns"] = [wait.delay_ns for wait in rows]
         tasks.flows_after = [task for wait in rows for task in wait.after]
+        tasks.needed = {flow: wait.needed for flow, wait in waits.items() if wait.needed is not None}
         return tasks
 
     def __bool__(self) -> bool:
@@ -97,7 +101,7 @@ class Tasks:
         rows = zip(
             _split(self.flows_after, self.of_flows["after_count"]), self.of_flows["delay_ns"], strict=True
         )
-        return {flow: Wait(*row) for flow, row in enumerate(rows) if any(row)}
+        return {flow: Wait(*row, self.needed.get(flow)) for flow, row in enumerate(rows) if any(row)}
 
     @property
     def steps(self) -> list[Step]:
@@ -125,6 +129,7 @@ class Tasks:
             for after in (other.flows_after, other.steps_after)
         ]
         self._pad(flows)
+        self.needed |= {flow + flows: needed for flow, needed in other.needed.items()}
         for mine, others in ((self.of_flows, other.of_flows), (self.of_steps, other.of_steps)):
             for name, column in others.items():
                 first = {"job": first_job, "part": first_part}.get(name, 0)
@@ -160,6 +165,8 @@ class Tasks:
                 task if task >= 0 else flows - 1 - task for task in chain(self.flows_after, self.steps_after)
             ],
         }
+        if self.needed:
+            content["needed"] = [self.needed.get(i, n) for i, n in enumerate(columns["after_count"])]
         if self.jobs:
             jobs, columns["job"] = _numbered(self.jobs, columns["job"])
             parts, columns["part"] = _numbered(self.parts, columns["part"])
@@ -193,7 +200,10 @@ def _free(name: str, names: set[str]) -> str:
 
 
 def named_waits(
-    names: Sequence[str | None], after: Sequence[Sequence[str]], delays_ns: Sequence[int]
+    names: Sequence[str | None],
+    after: Sequence[Sequence[str]],
+    delays_ns: Sequence[int],
+    needed: Sequence[int | None] | None = None,
 ) -> tuple[dict[int, Wait], dict[int, str]]:
     """Waits of flows that name each other.
 
@@ -201,9 +211,10 @@ def named_waits(
         names: name of each flow, or None.
         after: names of the flows that each flow waits for.
         delays_ns: delay of each flow, ns.
+        needed: how many of them each flow waits for; None: all.
 
     Returns:
-        The waits by flow, and the faults by flow: an unknown or ambiguous name, a circle.
+        The waits by flow, and the faults by flow: an unknown or ambiguous name, too few flows, a circle.
     """
     number: dict[str, int] = {}
     wrong: dict[int, str] = {}
@@ -211,33 +222,46 @@ def named_waits(
         if name is not None and number.setdefault(name, flow) != flow:
             wrong[flow] = f"name: {name!r} is another flow's as well"
     waits = {}
-    for flow, (predecessors, delay) in enumerate(zip(after, delays_ns, strict=True)):
+    several = needed or [None] * len(names)
+    for flow, (predecessors, delay, enough) in enumerate(zip(after, delays_ns, several, strict=True)):
         if strange := [name for name in predecessors if name not in number]:
             wrong.setdefault(flow, f"after: there is no flow named {strange[0]!r}")
+        elif enough is not None and enough > len(predecessors):
+            wrong.setdefault(flow, f"needed: {enough} of the {len(predecessors)} flows in after")
         elif predecessors or delay:
-            waits[flow] = Wait(tuple(number[name] for name in predecessors), delay)
-    if not wrong and (circle := circle_in({flow: wait.after for flow, wait in waits.items()})):
+            waits[flow] = Wait(tuple(number[name] for name in predecessors), delay, enough)
+    if not wrong and (circle := circle_in(*graph_of(waits))):
         circle_text = " after ".join(str(names[flow]) for flow in [*circle, circle[0]])
         wrong[circle[0]] = f"after: these wait for each other, so that none ever starts: {circle_text}"
     return waits, wrong
 
 
-def circle_in(after: Mapping[Key, Sequence[Key]]) -> list[Key]:
-    """Tasks each of which waits for the next one, and the last for the first; empty without such a circle."""
-    remaining = dict.fromkeys(after, 0)
+def graph_of(waits: Mapping[int, Wait]) -> tuple[dict[int, tuple[Task, ...]], dict[int, int]]:
+    """The arguments of :func:`circle_in` for waits by flow."""
+    needed = {flow: wait.needed for flow, wait in waits.items() if wait.needed is not None}
+    return {flow: wait.after for flow, wait in waits.items()}, needed
+
+
+def circle_in(after: Mapping[Key, Sequence[Key]], needed: Mapping[Key, int] = {}) -> list[Key]:
+    """Tasks each of which waits for the next one, and the last for the first; empty without such a circle.
+
+    ``needed``: how many of its tasks must be over for it to start, unless all.
+    """
+    remaining = {task: needed.get(task, len(others)) for task, others in after.items()}
     followers: dict[Key, list[Key]] = {}
     for task, others in after.items():
         for other in others:
-            remaining[task] += other in remaining
+            remaining[task] -= other not in remaining
             followers.setdefault(other, []).append(task)
-    ready = [task for task, count in remaining.items() if count == 0]
+    ready = [task for task, count in remaining.items() if count <= 0]
     while ready:
         over = ready.pop()
         del remaining[over]
         for follower in followers.get(over, ()):
-            remaining[follower] -= 1
-            if remaining[follower] == 0:
-                ready.append(follower)
+            if follower in remaining and (left := remaining[follower]) > 0:
+                remaining[follower] = left - 1
+                if left == 1:
+                    ready.append(follower)
     if not remaining:
         return []
     way: list[Key] = []

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ns3_env.eval.film.bins import bins, flows_over_time, ports_over_time
+from ns3_env.eval.film.bins import bins, flows_over_time, ports_over_time, rates_over_time
 from ns3_env.eval.film.content import pack
 from ns3_env.eval.film.layout import places
 from ns3_env.eval.film.recording import Recording
@@ -63,6 +63,15 @@ def test_what_ports_sent_and_how_long_they_paused_adds_up_to_the_results(
         assert ports.paused[row].sum() == int(queue["paused_ns"])
     hosts = [at[host, 9] for host in range(8)]
     assert ports.paused[hosts].sum() == pytest.approx(results["totals"]["host_pause_ns"], abs=8)
+
+
+def test_a_changing_links_rate_is_the_mean_since_the_sample_before() -> None:
+    """10 Mb/s for 3 ms and nothing for 1 ms, again and again; the last sample is in the third repetition."""
+    schedule = {"at_ns": (0, 3_000_000), "rate_bps": (10e6, 0.0), "period_ns": 4_000_000}
+    t_ns = np.array([0, 2e6, 4e6, 6e6, 8e6, 9e6])
+    assert rates_over_time(schedule, t_ns, 1) == pytest.approx([10e6, 10e6, 5e6, 10e6, 5e6, 10e6])
+    assert rates_over_time(schedule, t_ns, 2) == pytest.approx([10e6, 7.5e6, 7.5e6, 10e6])
+    assert rates_over_time({**schedule, "period_ns": -1}, t_ns, 4) == pytest.approx([10e6, 30e6 / 8, 0])
 
 
 @pytest.mark.parametrize("transport", ["rdma", "tcp"])

@@ -28,6 +28,7 @@ from ns3_env.eval.leaderboard.suite import specs_of, suite_of_tasks
 from ns3_env.eval.leaderboard.table import whole
 from ns3_env.ids import VERSIONS
 from ns3_env.policies.file import PolicyFile, write_policy
+from ns3_env.policies.released import controller_names, released
 from ns3_env.scenario import Controller
 from ns3_env.simulator.pool import LocalPool
 from ns3_env.tasks import FIRST_TEST_SEED, TASKS, TESTS
@@ -212,6 +213,15 @@ def test_rules_and_policies_play_where_they_hear_what_they_need() -> None:
     assert tasks_by_entry["dctcp"] == set(TASKS) - {"Mixed"}  # DCQCN's flows need other marking
     assert tasks_by_entry["fdcc"] == set(TASKS) - {"Tcp", "Variable", "Layer2"}
     assert tasks_by_entry["rlcc"] == set(TASKS) - {"Layer2"}  # an RTT and its own rate
+
+
+def test_an_entry_of_one_task_is_named_as_others_and_runs_nowhere_else() -> None:
+    file = released("ppo-variable")
+    assert file.parent.name == "Variable"
+    assert "ppo-variable" in controller_names("tcp")
+    assert "trpo" not in controller_names("tcp")
+    for entry in entries_of(["ppo-variable"]):
+        assert [spec.name for spec in TASKS.values() if can_play(entry, spec)] == ["Variable"]
 
 
 def test_who_lacks_a_task_is_compared_on_the_others_and_stands_last(scores: pandas.DataFrame) -> None:

@@ -115,6 +115,10 @@ SharedByParts(const Scenario& scenario)
     {
         return "what is recorded as it happens";
     }
+    if (scenario.dependencies && scenario.dependencies->HasChoices())
+    {
+        return "flows that start after any of several";
+    }
     for (const ControllerSpec& spec : scenario.controllers)
     {
         if (!CreateController(spec)->IsThreadSafe())
