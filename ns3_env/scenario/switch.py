@@ -95,6 +95,21 @@ class EcnAgents(Strict):
     )
 
 
+class PfcWatchdog(Strict):
+    """Ends storms of PFC pauses at switches' ports, class by class, as SONiC does (docs/lossy.md)."""
+
+    detection_ns: Nanoseconds = Field(
+        default=200_000_000, gt=0, description="a longer pause, with packets waiting, is a storm"
+    )
+    restoration_ns: Nanoseconds = Field(
+        default=200_000_000, gt=0, description="without a pause, after which the storm is over"
+    )
+    action: Literal["drop", "forward"] = Field(
+        default="drop",
+        description="drop: what waits and what arrives is lost during a storm; forward: pauses are ignored",
+    )
+
+
 class Switch(Strict):
     """Properties of all switches (docs/sources/published-simulator.md, "Switch")."""
 
@@ -108,6 +123,7 @@ class Switch(Strict):
         default=True,
         description="false: no pauses, headroom or thresholds; a packet for which no byte is left is lost",
     )
+    pfc_watchdog: PfcWatchdog | None = Field(default=None, description="none: a pause may last for ever")
     pfc_alpha_shift: int = Field(
         default=3, ge=0, le=MAX_ALPHA_SHIFT, description="threshold: free buffer >> this"
     )

@@ -11,6 +11,7 @@
 #include "ns3_env/cpp/rdma/classes/class-switch.h"
 #include "ns3_env/cpp/rdma/host/least-remaining.h"
 #include "ns3_env/cpp/rdma/switch/steered-port.h"
+#include "ns3_env/cpp/rdma/switch/watched-port.h"
 
 #include <algorithm>
 #include <cmath>
@@ -116,14 +117,23 @@ Fabric::Ports() const
 }
 
 template <class Kind, class Owner>
+Ptr<SwitchPort>
+Fabric::MakePort(Owner& owner, uint32_t id) const
+{
+    const auto index = static_cast<uint32_t>(owner.Ports().size());
+    if (m_steering)
+    {
+        return CreateObject<Steered<Kind>>(ContextOf(id), owner, id, index, *m_steering);
+    }
+    return CreateObject<Kind>(ContextOf(id), owner, id, index);
+}
+
+template <class Kind, class Owner>
 void
 Fabric::AddPort(Owner& owner, uint32_t id)
 {
-    const auto index = static_cast<uint32_t>(owner.Ports().size());
-    owner.AddPort(
-        m_steering ? Ptr<SwitchPort>(
-                         CreateObject<Steered<Kind>>(ContextOf(id), owner, id, index, *m_steering))
-                   : Ptr<SwitchPort>(CreateObject<Kind>(ContextOf(id), owner, id, index)));
+    owner.AddPort(m_scenario.watchdog ? MakePort<Watched<Kind>>(owner, id)
+                                      : MakePort<Kind>(owner, id));
 }
 
 void
@@ -227,6 +237,10 @@ Fabric::ConfigureSwitches()
             if (m_scenario.recordQueues)
             {
                 port->RecordQueue(counted);
+            }
+            if (m_scenario.watchdog)
+            {
+                port->StartWatchdog(*m_scenario.watchdog);
             }
             if (!m_scenario.isSwitch[port->Peer().NodeId()])
             {

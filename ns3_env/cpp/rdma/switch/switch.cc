@@ -321,13 +321,19 @@ SwitchPort::WriteOnLeaving(Packet& packet, uint64_t bytesLeft, Picos now)
     ++packet.hop;
 }
 
-Packet*
-SwitchPort::Dequeue(Picos now)
+inline void
+Switch::Release(uint32_t ingressPort, uint32_t bytes)
 {
-    if (IsPaused() || m_queue.IsEmpty())
+    m_buffer.Remove(ingressPort, bytes);
+    if (m_buffer.TakeResume(ingressPort))
     {
-        return nullptr;
+        m_ports[ingressPort]->SendPfc(PacketKind::Resume);
     }
+}
+
+inline Packet*
+SwitchPort::TakeFirst(Picos now)
+{
     Packet* packet = m_queue.Pop();
     TakeOff(*packet, now);
     if (static_cast<int64_t>(m_queueBytes) > m_mostUnmarked)
@@ -337,6 +343,12 @@ SwitchPort::Dequeue(Picos now)
     m_switch.Release(packet->ingressPort, packet->wireBytes);
     WriteOnLeaving(*packet, m_queueBytes, now);
     return packet;
+}
+
+Packet*
+SwitchPort::Dequeue(Picos now)
+{
+    return IsPaused() || m_queue.IsEmpty() ? nullptr : TakeFirst(now);
 }
 
 void
@@ -421,11 +433,17 @@ void
 SwitchPort::OnFail(Picos now)
 {
     m_switch.ForgetPause(*this);
+    Discard(0, LossCause::Failure, now);
+}
+
+void
+SwitchPort::Discard(uint32_t, LossCause cause, Picos now)
+{
     const int64_t mostUnmarked =
         std::exchange(m_mostUnmarked, INT64_MAX); // lost packets are not marked
-    while (Packet* packet = Dequeue(now))
+    while (!m_queue.IsEmpty())
     {
-        LoseByFailure(packet);
+        Lose(TakeFirst(now), cause);
     }
     m_mostUnmarked = mostUnmarked;
 }
@@ -514,16 +532,6 @@ Switch::PauseIfNeeded(SwitchPort& port)
     if (m_buffer.TakePause(port.Index()))
     {
         port.SendPfc(PacketKind::Pause);
-    }
-}
-
-void
-Switch::Release(uint32_t ingressPort, uint32_t bytes)
-{
-    m_buffer.Remove(ingressPort, bytes);
-    if (m_buffer.TakeResume(ingressPort))
-    {
-        m_ports[ingressPort]->SendPfc(PacketKind::Resume);
     }
 }
 

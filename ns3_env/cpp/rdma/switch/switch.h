@@ -108,6 +108,11 @@ class SwitchPort : public Port
     void EnableCongestionPoint(const CongestionPointConfig& config);
     /// Counts from now on the order of data that this port sends to its host, flow by flow, if paths may change.
     virtual void CountOrder() {}
+    /// Starts the watchdog of its pauses, if it is a port with one.
+    virtual void StartWatchdog(const PfcWatchdogConfig&) {}
+    /// Storms that its watchdog has detected; 0 without one.
+    virtual uint64_t PauseStorms() const { return 0; }
+    virtual Picos StormTime(Picos) const { return 0; }
     /// Keeps time-weighted statistics of the egress queue from `origin` on.
     void RecordQueue(Picos origin) { m_stats = std::make_unique<QueueStats>(origin); }
 
@@ -134,6 +139,10 @@ class SwitchPort : public Port
 
     void OnFail(Picos now) override;
     void OnRecover() override;
+    /// Bytes that wait here of one class, or of all if there is one class.
+    uint64_t BytesOf(uint32_t) const { return m_queueBytes; }
+    /// Drops what waits here, likewise.
+    void Discard(uint32_t trafficClass, LossCause cause, Picos now);
     /// Further work on joining a queue with a congestion point, and on leaving one of a port with several. `bytesLeft`:
     /// of that queue; null: nothing is marked.
     void Sample(const Packet& packet, CongestionPoint& point, uint64_t queueBytes);
@@ -147,6 +156,7 @@ class SwitchPort : public Port
     alignas(CACHE_LINE) PacketFifo m_queue;
 
   private:
+    [[gnu::always_inline]] Packet* TakeFirst(Picos now);
     void CountFlow(const Packet& packet, Picos now);
     [[gnu::always_inline]] void TakeOff(const Packet& packet, Picos now);
     [[gnu::always_inline]] void Mark(Packet& packet, EcnMarker& marker, uint64_t bytesLeft);
@@ -191,7 +201,7 @@ class Switch : public Object
     /// Forwards a packet that arrived by `ingress`.
     void Forward(Packet* packet, SwitchPort& ingress);
     /// Releases the buffer of a packet that entered by `ingressPort` and has left the queue.
-    void Release(uint32_t ingressPort, uint32_t bytes);
+    [[gnu::always_inline]] void Release(uint32_t ingressPort, uint32_t bytes);
 
     /// @name The link at a port
     /// @{
