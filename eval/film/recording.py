@@ -32,7 +32,7 @@ _WIDTHS = {
     "hops": (3,),
     "flows": (len(_FLOW_COLUMNS),),
 }
-CAUSES = ("buffer_full", "link", "failure", "pause_storm")
+CAUSES = ("buffer_full", "link", "failure", "pause_storm", "trimmed")
 
 
 @dataclass(frozen=True)

@@ -107,6 +107,7 @@ CAUSES = {
     "link": "lost on the link",
     "failure": "link or switch down",
     "pause_storm": "PFC watchdog",
+    "trimmed": "trimmed",
 }
 #: Ports of a controller that are shown, those with the most losses; the rest share a row.
 SHOWN_PORTS = 4

@@ -124,6 +124,11 @@ class Switch(Strict):
         description="false: no pauses, headroom or thresholds; a packet for which no byte is left is lost",
     )
     pfc_watchdog: PfcWatchdog | None = Field(default=None, description="none: a pause may last for ever")
+    trimming: bool = Field(
+        default=False,
+        description="true: a data packet for which there is no room is cut to its header, which goes ahead; "
+        "the receiver's answer has the sender repeat the packet at once",
+    )
     pfc_alpha_shift: int = Field(
         default=3, ge=0, le=MAX_ALPHA_SHIFT, description="threshold: free buffer >> this"
     )

@@ -46,7 +46,7 @@
     room for a packet that was to leave by this port; "link", lost on the link that the port sends on;
     "failure", on its way or waiting when that link failed, or sent to it while it was down; of packets that a
     switch had no route for, the port is the one that they came in by; "pause_storm", dropped by the port's
-    PFC watchdog.
+    PFC watchdog; "trimmed", the payload only, as there was no room for it: the header went on.
 ``paths``
     if the scenario has load balancing or failures: arrived_packets (data packets at receivers, of all
     flows), reordered_packets (of these: after one that was sent later, RFC 4737), reorder_distance (the most

@@ -163,9 +163,9 @@ ClassPort::NextReady(Picos now) const
 void
 ClassPort::Receive(Packet* packet)
 {
-    if (packet->kind == PacketKind::Notification) [[unlikely]]
+    if (packet->kind >= PacketKind::Notification) [[unlikely]]
     {
-        SwitchPort::Receive(packet);
+        PassAhead(packet);
         return;
     }
     m_owner.ForwardOfClass(packet, *this);

@@ -257,7 +257,7 @@ QueuePair::OnFeedback(const Packet& packet, Picos now)
         m_lastProgress = now;
         m_backoff = 0;
     }
-    if (packet.kind == PacketKind::Nack)
+    if (packet.kind != PacketKind::Ack)
     {
         if (m_selective)
         {
@@ -368,8 +368,8 @@ QueuePair::OnTimer()
     const Picos now = NowPicos();
     const Picos patience = Patience();
     // A flow that has nothing in flight, or whose NIC is paused, is not waiting for an ACK.
-    if (InflightBytes() == 0 || m_sender->HoldsBack(*this) || HasLost() ||
-        (m_recovery.knowsLosses && IsOnNetwork()))
+    if (InflightBytes() == 0 || m_sender->HoldsBack(*this) ||
+        (HasLost() && ReadyByOptions() != NEVER) || (m_recovery.knowsLosses && IsOnNetwork()))
     {
         m_lastProgress = now;
     }

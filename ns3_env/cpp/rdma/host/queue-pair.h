@@ -168,6 +168,7 @@ class QueuePair final : public WireFlow
         return (bytes + m_facts.payloadBytes - 1) / m_facts.payloadBytes;
     }
     bool HasLost() const { return m_selective && m_selective->sender.HasLost(); }
+    uint64_t BesideTrimmed() const;
     Picos ReadyByOptions() const;
     bool IsFull() const;
     Packet* NextPacketByOptions(NetworkContext& network, Picos now);
@@ -183,6 +184,7 @@ class QueuePair final : public WireFlow
     Nic& Receiver() const;
     void SendCnp(Picos sentAt);
     void OnSelectiveAck(const Packet& packet, Picos now);
+    void OnTrimNack(const Packet& packet, Picos now);
     Picos Patience() const;
     void StopStream();
     void OnTimer();

@@ -238,6 +238,10 @@ Fabric::ConfigureSwitches()
             {
                 port->RecordQueue(counted);
             }
+            if (m_scenario.trimming)
+            {
+                port->Trim();
+            }
             if (m_scenario.watchdog)
             {
                 port->StartWatchdog(*m_scenario.watchdog);
@@ -358,7 +362,13 @@ Fabric::Connect(const FlowSpec& spec, uint16_t sourcePort, Ptr<CongestionControl
     if (const auto& selective = m_scenario.selectiveRepeat)
     {
         const double bdps = selective->bdpCap.value_or(std::numeric_limits<double>::infinity());
-        flow->RepeatSelectively(*selective, bdps * flow->Path().maxBdpBytes);
+        SelectiveRepeatConfig config = *selective;
+        if (m_scenario
+                .trimming) // what is missing is reported packet by packet, and headers overtake
+        {
+            config.reorderPackets = SelectiveRepeatConfig::ANY_ORDER;
+        }
+        flow->RepeatSelectively(config, bdps * flow->Path().maxBdpBytes);
     }
     if (m_scenario.nic.IsAny())
     {

@@ -15,6 +15,8 @@
 #include "ns3_env/cpp/json/json-reader.h"
 #include "ns3_env/cpp/run/attributes.h"
 
+#include <algorithm>
+#include <functional>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
@@ -156,6 +158,7 @@ ReadSwitch(JsonReader section, Scenario& s)
     {
         s.watchdog = ReadWatchdog(section.Sub("pfc_watchdog"));
     }
+    s.trimming = section.Flag("trimming", false);
     if (section.Has("ecn"))
     {
         ReadEcn(section.Sub("ecn"), s.ecn);
@@ -208,6 +211,44 @@ CheckWatchdog(const Scenario& scenario)
                                                : "no port is ever paused: write pfc: true and "
                                                  "scheduling: fifo") +
                                 ", or leave it out");
+    }
+}
+
+/// Refuses trimming where nothing is dropped, or where no sender repeats single packets.
+void
+CheckTrimming(const Scenario& scenario)
+{
+    if (!scenario.trimming)
+    {
+        return;
+    }
+    const auto& classes = scenario.classes;
+    const bool drops =
+        scenario.scheduling == Scheduling::Fifo &&
+        (classes.empty() ? !scenario.buffer.pfc
+                         : std::ranges::any_of(classes, std::not_fn(&TrafficClass::pfc)));
+    std::string fault;
+    if (scenario.published)
+    {
+        fault = "the published simulator has none: write timing: exact";
+    }
+    else if (!drops)
+    {
+        fault = "no packet is ever dropped: write pfc: false, of switches or of a class, and "
+                "scheduling: fifo";
+    }
+    else if (!scenario.selectiveRepeat)
+    {
+        fault = "a trimmed packet is sent again by itself: write recovery: selective_repeat";
+    }
+    else if (scenario.selectiveRepeat->reorderPackets > 0)
+    {
+        fault = "its headers say which packets are lost, not their order: leave "
+                "recovery.reorder_packets out";
+    }
+    if (!fault.empty())
+    {
+        throw ScenarioError("switch.trimming", fault + ", or leave it out");
     }
 }
 
@@ -331,6 +372,7 @@ RdmaTransport::Build(Scenario scenario, Episode::FlowHook onCreate)
 {
     const auto sharing = SharingOf(scenario, FLUIDS);
     CheckWatchdog(scenario);
+    CheckTrimming(scenario);
     CheckPaths(scenario, sharing.has_value());
     CheckLinkRates(scenario, sharing.has_value());
     if (sharing)

@@ -24,7 +24,7 @@ constexpr uint32_t WAY_FACTOR = 0x9e3779b1; ///< 2^32 / golden ratio; odd: paths
 bool
 IsAnswer(const Packet& packet)
 {
-    return packet.kind != PacketKind::Data;
+    return !IsForReceiver(packet);
 }
 
 class RandomChoice : public PathChoice
@@ -210,7 +210,7 @@ Steering::Steer(Packet* packet, SwitchPort& ingress, Way& way)
         egress->LoseByFailure(packet);
         return false;
     }
-    if (packet->kind == PacketKind::Data)
+    if (IsForReceiver(*packet))
     {
         packet->way = ((packet->hop == 0 ? 0 : packet->way) + egress->Index() + 1) * WAY_FACTOR;
         if (packet->intHops == MAX_INT_HOPS)

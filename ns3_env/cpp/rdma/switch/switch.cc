@@ -273,7 +273,7 @@ SwitchPort::Notify(const Packet& packet, const QueueFeedback& feedback)
     frame->feedback = feedback;
     m_network.CountPacket(*packet.flow, 1);
     ++m_network.notifications;
-    packet.flow->TowardsSource(packet.hop).SendNotification(frame);
+    packet.flow->TowardsSource(packet.hop).SendAhead(frame);
 }
 
 inline void
@@ -420,13 +420,60 @@ SwitchPort::WriteOneByte(Packet& packet, uint64_t bytesLeft, Picos now)
 void
 SwitchPort::Receive(Packet* packet)
 {
-    if (packet->kind == PacketKind::Notification) [[unlikely]]
+    if (packet->kind >= PacketKind::Notification) [[unlikely]]
     {
-        --packet->hop;
-        packet->flow->TowardsSource(packet->hop).SendNotification(packet);
+        PassAhead(packet);
         return;
     }
     m_switch.Forward(packet, *this);
+}
+
+void
+SwitchPort::PassAhead(Packet* packet)
+{
+    if (packet->kind == PacketKind::Notification)
+    {
+        --packet->hop;
+        packet->flow->TowardsSource(packet->hop).SendAhead(packet);
+        return;
+    }
+    SwitchPort* egress = packet->egress[packet->hop];
+    if (packet->kind == PacketKind::Trimmed)
+    {
+        egress->SendHeader(packet);
+        return;
+    }
+    ++packet->hop;
+    egress->SendAhead(packet);
+}
+
+void
+SwitchPort::SendHeader(Packet* packet)
+{
+    if (packet->telemetry != Telemetry::None)
+    {
+        WriteTelemetry(*packet, m_queueBytes, packet->arrival);
+    }
+    ++packet->hop;
+    SendAhead(packet);
+}
+
+void
+SwitchPort::Drop(Packet* packet)
+{
+    if (!m_trims || packet->kind != PacketKind::Data || packet->flow->IsOpenLoop())
+    {
+        Lose(packet, LossCause::BufferFull);
+        return;
+    }
+    LosePayload(*packet, LossCause::Trimmed);
+    packet->kind = PacketKind::Trimmed;
+    packet->wireBytes = std::max(MIN_FRAME_BYTES, packet->wireBytes - packet->payloadBytes);
+    packet->payloadBytes = 0;
+    packet->ecnMarked = true;
+    // Its answer reports the RTT of a packet that has waited in the full queue.
+    packet->sentAt -= IdealTime(m_queueBytes, RateBps(), m_network.rounding);
+    SendHeader(packet);
 }
 
 void

@@ -121,8 +121,10 @@ class SwitchPort : public Port
     [[gnu::always_inline]] bool IsOpen(Picos now);
     /// Sends a packet on through an open port: as Enqueue(), without a queue.
     [[gnu::always_inline]] void PassOn(Packet* packet, Picos now);
-    /// Drops a packet that was to leave here, for which the switch has no room.
-    void Drop(Packet* packet) { Lose(packet, LossCause::BufferFull); }
+    /// Drops a packet that was to leave here, for which the switch has no room, or sends its header on.
+    void Drop(Packet* packet);
+    /// Trims data packets that it would drop.
+    void Trim() { m_trims = true; }
 
     uint64_t QueueBytes() const { return m_queueBytes; }
     const PacketFifo& Queue() const { return m_queue; }
@@ -136,6 +138,8 @@ class SwitchPort : public Port
     Packet* Dequeue(Picos now);
     Picos NextReady(Picos now) const { return IsPaused() || m_queue.IsEmpty() ? NEVER : now; }
     void Receive(Packet* packet) override;
+    /// Sends on a packet that precedes data.
+    void PassAhead(Packet* packet);
 
     void OnFail(Picos now) override;
     void OnRecover() override;
@@ -165,6 +169,8 @@ class SwitchPort : public Port
     void WriteOneByte(Packet& packet, uint64_t bytesLeft, Picos now);
     void WriteShorterBacklog(Packet& packet, Picos now);
     void Notify(const Packet& packet, const QueueFeedback& feedback);
+    /// Sends a header on behind no data, with a record of the queue that its packet would have waited in.
+    void SendHeader(Packet* packet);
 
     Switch& m_switch;
     uint64_t m_queueBytes{0};
@@ -172,6 +178,7 @@ class SwitchPort : public Port
     uint32_t m_flows{0};               ///< whose first, but not last packet has arrived
     uint32_t m_telemetryUnit{1};
     bool m_queuesAll{false}; ///< no packet passes (IsOpen)
+    bool m_trims{false};
     std::unique_ptr<QueueStats> m_stats;
     std::unique_ptr<CongestionPoint> m_congestionPoint;
     std::unique_ptr<RecentFlows> m_recent; ///< null: `m_flows` counts

@@ -50,7 +50,7 @@ class Watched : public Kind
   protected:
     void Receive(Packet* packet) override
     {
-        auto* egress = packet->kind == PacketKind::Notification
+        auto* egress = packet->kind >= PacketKind::Notification
                            ? nullptr
                            : static_cast<Watched*>(packet->egress[packet->hop]);
         if (egress != nullptr && egress->Drops(*packet))
