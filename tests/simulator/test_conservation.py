@@ -16,6 +16,7 @@ from ns3_env.scenario import (
     Flowlet,
     Outage,
     ParkingLot,
+    Reps,
     Scenario,
     Spray,
     Switch,
@@ -41,6 +42,7 @@ BALANCING = (
     Spray(by="random"),
     Spray(by="round_robin"),
     Spray(by="least_queue"),
+    Reps(freezing_ns=50_000),
 )
 
 

@@ -32,6 +32,23 @@ QueuePair::SetNic(const NicConfig& config)
     SetOption(OWN_ANSWERS, true);
 }
 
+void
+QueuePair::RecycleEntropies(const RecycledEntropies& entropies)
+{
+    m_entropies = std::make_unique<RecycledEntropies>(entropies);
+    SetOption(ENTROPIES, true);
+}
+
+uint32_t
+QueuePair::WayOf(const Packet& packet, Picos now)
+{
+    if (m_entropies)
+    {
+        m_entropies->OnAck(packet.entropy, packet.ecnMarked, now);
+    }
+    return packet.way;
+}
+
 Picos
 QueuePair::Patience() const
 {
@@ -194,6 +211,7 @@ QueuePair::SendCnp(Picos sentAt)
                             cnp->last = false;
                             cnp->telemetry = Telemetry::None;
                             cnp->intHops = 0;
+                            cnp->entropy = 0;
                             TurnAround(*cnp, PacketKind::Ack);
                             card.Send(cnp);
                         });
@@ -213,6 +231,10 @@ QueuePair::OnSelectiveAck(const Packet& packet, Picos now)
                                                PacketsOf(m_sentBytes),
                                                packet.sentAt))
     {
+        if (m_entropies)
+        {
+            m_entropies->OnLoss(now);
+        }
         m_controller->OnNack(*this, now); // once in a recovery
     }
 }

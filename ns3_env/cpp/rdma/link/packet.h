@@ -92,7 +92,8 @@ struct alignas(CACHE_LINE) Packet
         std::array<IntRecord, MAX_INT_HOPS> intRecords;
         QueueFeedback feedback; ///< Notification
     };
-    uint32_t way; ///< path of the data if switches choose per packet (Steering); ACKs keep it
+    uint32_t way;     ///< path of the data if switches choose per packet (Steering); ACKs keep it
+    uint16_t entropy; ///< that switches hash, of data and its ACK, if senders choose it (REPS)
 
     uint32_t
         shorterBacklogNs; ///< Data that reports its flow's remaining bytes, and its ACK: the largest of all hops

@@ -355,6 +355,14 @@ Fabric::Connect(const FlowSpec& spec, uint16_t sourcePort, Ptr<CongestionControl
                                                        spec.destination,
                                                        Paths::TupleOf(spec, sourcePort)));
     }
+    if (m_scenario.paths && m_scenario.paths->balancing == Balancing::Recycled)
+    {
+        const double packets = flow->Path().maxBdpBytes / m_scenario.payloadBytes;
+        flow->RecycleEntropies({m_scenario.seed,
+                                spec.id,
+                                static_cast<uint64_t>(std::ceil(packets)),
+                                m_scenario.paths->freezing});
+    }
     flow->SetRetransmissionTimeout(m_timeout);
     GoBackN recovery = Rules().Recovery(flow->Path().baseRtt);
     recovery.knowsLosses = m_scenario.scheduling == Scheduling::LeastRemaining;

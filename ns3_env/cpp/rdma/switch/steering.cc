@@ -117,6 +117,18 @@ class LeastQueueChoice final : public TurnChoice
     }
 };
 
+/// The hash of the flow with its packet's entropy as source port.
+class EntropyChoice final : public PathChoice
+{
+  public:
+    size_t Pick(NextHops& hops, const Packet& packet, uint32_t node, Picos) override
+    {
+        FiveTuple tuple = packet.flow->Steered()->Tuple(IsAnswer(packet));
+        tuple.sourcePort = packet.entropy;
+        return EcmpHash(tuple, node) % hops.ports.size();
+    }
+};
+
 std::unique_ptr<PathChoice>
 MakeChoice(const PathSpec& spec)
 {
@@ -128,6 +140,8 @@ MakeChoice(const PathSpec& spec)
         return std::make_unique<TurnChoice>();
     case Balancing::LeastQueue:
         return std::make_unique<LeastQueueChoice>();
+    case Balancing::Recycled:
+        return std::make_unique<EntropyChoice>();
     case Balancing::Flowlet:
         break;
     }
