@@ -19,6 +19,7 @@ from ns3_env.scenario.traffic.jobs.algorithms import (
     bounds,
     count_flows,
     count_pieces,
+    count_reducers,
     sends,
 )
 from ns3_env.scenario.traffic.jobs.sending import flows_of
@@ -45,7 +46,10 @@ class CollectiveWork(TrafficKind):
         default=None, ge=1, description="a send is cut into flows of as much; none: whole"
     )
     node_ranks: int = Field(
-        default=8, ge=1, le=MAX_RANKS, description="of hierarchical algorithms: ranks of a node, neighbours"
+        default=8,
+        ge=1,
+        le=MAX_RANKS,
+        description="of hierarchical algorithms: ranks of a node, neighbours; in the network: of a reducer",
     )
     iterations: int = Field(default=1, ge=1, le=MAX_ITERATIONS)
     compute_ns: Nanoseconds = Field(default=0, ge=0, description="of each rank before it sends")
@@ -76,10 +80,12 @@ class CollectiveWork(TrafficKind):
             self.algorithm, ranks, self.size_bytes, self.chunk_bytes, self.node_ranks
         )
 
-    def _play(self, job: str, hosts: Sequence[int], random: np.random.Generator) -> Flows:
-        """All iterations of one job: rank i is ``hosts[i]``."""
+    def _play(
+        self, job: str, hosts: Sequence[int], random: np.random.Generator, reducers: Sequence[int] = ()
+    ) -> Flows:
+        """All iterations of one job: rank i is ``hosts[i]``; reducers do not compute."""
         sendings = sends(self.algorithm, len(hosts), self.size_bytes, self.node_ranks)
-        play = _Play(self, hosts, random)
+        play = _Play(self, [*hosts, *reducers], random, len(hosts))
         for iteration in range(self.iterations):
             play.iterate(iteration, sendings)
         return flows_of(play.flows, job, self.controller, self.start_ns)
@@ -88,9 +94,11 @@ class CollectiveWork(TrafficKind):
 class _Play:
     """One job's flows and steps, made iteration by iteration."""
 
-    def __init__(self, work: CollectiveWork, hosts: Sequence[int], random: np.random.Generator) -> None:
+    def __init__(
+        self, work: CollectiveWork, hosts: Sequence[int], random: np.random.Generator, computing: int
+    ) -> None:
         self.flows = JobFlows(work.chunk_bytes)
-        self._work, self._hosts, self._random = work, hosts, random
+        self._work, self._hosts, self._random, self._computing = work, hosts, random, computing
         self._ended: list[list[Task]] = [[] for _ in hosts]
 
     def iterate(self, iteration: int, sendings: list[Send]) -> None:
@@ -100,7 +108,7 @@ class _Play:
         if work.algorithm == "pipeline":
             touched = self._pipeline(iteration)
         else:
-            ready = [[self._compute(iteration, rank, [])] for rank in ranks]
+            ready = [[self._compute(iteration, x, [])] if x < self._computing else [] for x in ranks]
             touched = self.flows.add(sendings, self._hosts, ranks, ready, False, work.algorithm, iteration)
         self._ended = [tasks or self._ended[rank] for rank, tasks in enumerate(touched)]
 
@@ -143,19 +151,41 @@ class Collective(CollectiveWork):
     ranks: Annotated[list[int], few(MAX_RANKS, WHY_RANKS)] | None = Field(
         default=None, min_length=2, description="hosts, in the order of their ranks; none: all of them"
     )
+    reducers: Annotated[list[int], few(MAX_RANKS, WHY_RANKS)] = Field(
+        default=[],
+        description="of in_network_all_reduce: hosts that stand for switches' reduction units, one for each "
+        "node_ranks ranks, then a root above several",
+    )
     job: str | None = Field(
         default=None, min_length=1, description="its name in results; none: the algorithm"
     )
 
     def _of(self, network: Network) -> Sequence[int]:
-        return network.hosts if self.ranks is None else self.ranks
+        if self.ranks is not None:
+            return self.ranks
+        return [host for host in network.hosts if host not in self.reducers]
+
+    def _reducer_faults(self, network: Network, hosts: Sequence[int]) -> list[str]:
+        """Refuses too few or too many reducers, those that are no hosts, and those that are ranks."""
+        if self.algorithm != "in_network_all_reduce":
+            return ["reducers: are in_network_all_reduce's: leave them out"] if self.reducers else []
+        needed = count_reducers(len(hosts), self.node_ranks)
+        if len(self.reducers) != needed:
+            return [
+                f"reducers: {len(self.reducers)} for {len(hosts)} ranks, {self.node_ranks} of a reducer "
+                f"(node_ranks); there must be {needed}: one for each of these groups"
+                + (", and a root" if needed > 1 else "")
+            ]
+        texts = [x for i, y in enumerate(self.reducers) for x in host_fault(network, f"reducers.{i}", y)]
+        twice = Counter([*self.reducers, *hosts])
+        return texts + [f"reducers: host {x} is one twice, or a rank" for x in self.reducers if twice[x] > 1]
 
     def faults(self, network: Network) -> list[str]:
         hosts = self._of(network)
         texts = [fault for i, host in enumerate(hosts) for fault in host_fault(network, f"ranks.{i}", host)]
         twice = [host for host, times in Counter(hosts).items() if times > 1]
         texts += [f"ranks: host {host} has several; each rank is another host" for host in twice]
-        return texts or self._size_faults(len(hosts))
+        return texts or self._reducer_faults(network, hosts) or self._size_faults(len(hosts))
 
     def senders_at(self, network: Network) -> Counter[int]:
         hosts = self._of(network)
@@ -166,7 +196,7 @@ class Collective(CollectiveWork):
         return self._most_flows(len(self._of(network)))
 
     def generate(self, network: Network, random: np.random.Generator) -> Flows:
-        return self._play(self.job or self.algorithm, self._of(network), random)
+        return self._play(self.job or self.algorithm, self._of(network), random, self.reducers)
 
 
 class Jobs(CollectiveWork):
@@ -182,6 +212,8 @@ class Jobs(CollectiveWork):
     placement: Literal["packed", "interleaved", "random"] = "interleaved"
 
     def faults(self, network: Network) -> list[str]:
+        if self.algorithm == "in_network_all_reduce":
+            return ["algorithm: several jobs have no reducers: write a mix of parts of kind collective"]
         if self.jobs * self.ranks_each > len(network.hosts):
             return [
                 f"jobs: {self.jobs} jobs of {self.ranks_each} hosts are {self.jobs * self.ranks_each}, and "
