@@ -40,6 +40,7 @@ _PORT = ("node", "port", "peer")
 _LENGTHS = ("mean_bytes", "p50_bytes", "p95_bytes", "p99_bytes", "max_bytes")
 _SENT = ("tx_bytes", "paused_ns", "pause_frames")
 QUEUE_COLUMNS = (*_PORT, "rate_bps", *_LENGTHS, *_SENT, "pause_frames_sent")
+STORM_COLUMNS = ("pause_storms", "pause_storm_ns")
 #: A row for each port and cause that lost packets.
 LOSS_COLUMNS = (*_PORT, "cause", "packets", "payload_bytes")
 #: A row for each port and traffic class.
@@ -138,6 +139,7 @@ def result_files(
     if streams := results.get("streams"):
         files["streams.csv"] = _by_column({name: streams[name] for name in STREAM_COLUMNS})
     of_ports = [*QUEUE_COLUMNS, *(["window_tx_bytes"] if "measurement" in results else [])]
+    of_ports += STORM_COLUMNS if scenario.switch.pfc_watchdog is not None else ()
     files["queues.csv"] = _by_row(of_ports, results["queues"])
     if losses := results["losses"]:
         files["losses.csv"] = _by_row(LOSS_COLUMNS, losses)

@@ -32,7 +32,7 @@ _WIDTHS = {
     "hops": (3,),
     "flows": (len(_FLOW_COLUMNS),),
 }
-_CAUSES = ("buffer_full", "link", "failure")
+CAUSES = ("buffer_full", "link", "failure", "pause_storm", "trimmed")
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Recording:
             the sample before. Unchanged ports have no row.
         flow_rows: (k, 7): sample, flow, bytes acknowledged, bytes sent (the next sequence number), window,
             rate (both infinite: none), last RTT in ns (-1: not measured).
-        losses: (l, 5): sample, node, port, packets, cause (0 buffer full, 1 link, 2 failure).
+        losses: (l, 5): sample, node, port, packets, cause (a place in ``CAUSES``).
         hops: (h, 3): flow, node, port of each link of its path.
         flows: (f, 7): src, dst, size, start, end (-1: unfinished), base RTT, bytes acknowledged.
     """
@@ -64,7 +64,7 @@ class Recording:
         """Out of the results of a scenario with ``record.film_ns``."""
         film = results["film"]
         ports = film["ports"]
-        losses = [(*row[:3], row[4], _CAUSES.index(row[3])) for row in film["losses"]]
+        losses = [(*row[:3], row[4], CAUSES.index(row[3])) for row in film["losses"]]
         hops = [(flow, node, port) for flow, route in film["routes"] for node, port in route]
         return cls(
             t_ns=np.asarray(film["t_ns"], np.float64),

@@ -102,7 +102,13 @@ def _text(values: Any) -> str:
 
 
 #: Causes of ``ns3_env.simulator.results`` in a reader's words.
-CAUSES = {"buffer_full": "buffer full", "link": "lost on the link", "failure": "link or switch down"}
+CAUSES = {
+    "buffer_full": "buffer full",
+    "link": "lost on the link",
+    "failure": "link or switch down",
+    "pause_storm": "PFC watchdog",
+    "trimmed": "trimmed",
+}
 #: Ports of a controller that are shown, those with the most losses; the rest share a row.
 SHOWN_PORTS = 4
 _PLACE = ["node", "port", "peer"]

@@ -13,7 +13,7 @@ from ns3_env.scenario.controllers import (
 )
 from ns3_env.scenario.declared import published_congestion_points, published_ecn
 from ns3_env.scenario.derived import MIB
-from ns3_env.scenario.paths import DrawnOutages, Ecmp, Failures, Flowlet, Outage, Spray, Valiant
+from ns3_env.scenario.paths import DrawnOutages, Ecmp, Failures, Flowlet, Outage, Reps, Spray, Valiant
 from ns3_env.scenario.record import Record
 from ns3_env.scenario.scenario import Scenario, ScenarioLike
 from ns3_env.scenario.switch import CongestionPoints, Ecn, EcnSetting, Switch
@@ -74,6 +74,7 @@ __all__ = [
     "PublishedFlows",
     "PublishedTopology",
     "Record",
+    "Reps",
     "Scenario",
     "ScenarioLike",
     "Spray",

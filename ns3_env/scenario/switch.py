@@ -95,6 +95,21 @@ class EcnAgents(Strict):
     )
 
 
+class PfcWatchdog(Strict):
+    """Ends storms of PFC pauses at switches' ports, class by class, as SONiC does (docs/lossy.md)."""
+
+    detection_ns: Nanoseconds = Field(
+        default=200_000_000, gt=0, description="a longer pause, with packets waiting, is a storm"
+    )
+    restoration_ns: Nanoseconds = Field(
+        default=200_000_000, gt=0, description="without a pause, after which the storm is over"
+    )
+    action: Literal["drop", "forward"] = Field(
+        default="drop",
+        description="drop: what waits and what arrives is lost during a storm; forward: pauses are ignored",
+    )
+
+
 class Switch(Strict):
     """Properties of all switches (docs/sources/published-simulator.md, "Switch")."""
 
@@ -107,6 +122,12 @@ class Switch(Strict):
     pfc: bool = Field(
         default=True,
         description="false: no pauses, headroom or thresholds; a packet for which no byte is left is lost",
+    )
+    pfc_watchdog: PfcWatchdog | None = Field(default=None, description="none: a pause may last for ever")
+    trimming: bool = Field(
+        default=False,
+        description="true: a data packet for which there is no room is cut to its header, which goes ahead; "
+        "the receiver's answer has the sender repeat the packet at once",
     )
     pfc_alpha_shift: int = Field(
         default=3, ge=0, le=MAX_ALPHA_SHIFT, description="threshold: free buffer >> this"

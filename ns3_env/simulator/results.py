@@ -38,13 +38,15 @@
     Streams are no flows: no other column has them, but queues, losses and totals count their packets.
 ``queues``
     one record for each switch port that sent anything; lengths in bytes, weighted by time. With traffic
-    classes ``classes`` has a record for each: name, lengths, tx_bytes, paused_ns, pause_frames.
+    classes ``classes`` has a record for each: name, lengths, tx_bytes, paused_ns, pause_frames. With a PFC
+    watchdog: pause_storms, and pause_storm_ns, their duration (of classes: the sum).
 ``losses``
     one record for each port (hosts' ones included) and cause that lost packets: node, port, peer, cause,
     packets (data, ACKs and NACKs), payload_bytes (of data packets). Causes: "buffer_full", a switch had no
     room for a packet that was to leave by this port; "link", lost on the link that the port sends on;
     "failure", on its way or waiting when that link failed, or sent to it while it was down; of packets that a
-    switch had no route for, the port is the one that they came in by.
+    switch had no route for, the port is the one that they came in by; "pause_storm", dropped by the port's
+    PFC watchdog; "trimmed", the payload only, as there was no room for it: the header went on.
 ``paths``
     if the scenario has load balancing or failures: arrived_packets (data packets at receivers, of all
     flows), reordered_packets (of these: after one that was sent later, RFC 4737), reorder_distance (the most

@@ -18,7 +18,7 @@ from ns3_env.scenario.paths.failures import DrawnOutages, Failures, Outage
 from ns3_env.scenario.paths.link_rates import DrawnRates, LinkRate, RateStep
 from ns3_env.scenario.record import Measurement, Record
 from ns3_env.scenario.reliability import Corruption, Nic, SelectiveRepeat
-from ns3_env.scenario.switch import CongestionPoints, Ecn, Switch, TrafficClass
+from ns3_env.scenario.switch import CongestionPoints, Ecn, PfcWatchdog, Switch, TrafficClass
 from ns3_env.scenario.tcp_queue import AckNoise, Queue, Tcp
 from ns3_env.scenario.traffic.kind import Group
 from ns3_env.simulator import Simulator
@@ -32,6 +32,7 @@ SECTIONS = {
     "": [ScenarioFields],
     "switch": [Switch],
     "ecn": [Ecn],
+    "pfc_watchdog": [PfcWatchdog],
     "congestion_points": [CongestionPoints],
     "classes": [TrafficClass],
     "groups": [Group],

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from ns3_env.scenario import Scenario
-from ns3_env.scenario.traffic.jobs.algorithms import count_flows, sends
+from ns3_env.scenario.traffic.jobs.algorithms import count_flows, count_reducers, sends
 from ns3_env.scenario.traffic.training.program import Layout
 from ns3_env.simulator.results import Results
 from tests.samples.scenarios import results_of
@@ -111,6 +111,24 @@ def test_an_all_reduce_ends_with_every_ranks_data_at_every_rank(name: Any, node_
         carried.append(what)
         rank_data[send.dst] |= what
     assert rank_data == [set(range(ranks))] * ranks
+
+
+@pytest.mark.parametrize("node_ranks", [2, 3, 6])
+def test_reducers_in_the_network_bring_all_data_to_all_ranks_and_each_rank_sends_its_own_once(
+    node_ranks: int,
+) -> None:
+    ranks, size = 6, 1000
+    schedule = sends("in_network_all_reduce", ranks, size, node_ranks)
+    carried: list[set[int]] = []
+    for send in schedule:
+        assert all(schedule[i].dst == send.src for i in send.after)
+        own = {send.src} if send.src < ranks else set()
+        carried.append(own.union(*(carried[i] for i in send.after)))
+    received = {send.dst: data for send, data in zip(schedule, carried, strict=True) if send.dst < ranks}
+    assert received == {rank: set(range(ranks)) for rank in range(ranks)}
+    assert Counter(send.src for send in schedule if send.src < ranks) == Counter(range(ranks))
+    assert count_flows("in_network_all_reduce", ranks, size, None, node_ranks) == len(schedule)
+    assert max(send.dst for send in schedule) + 1 == ranks + count_reducers(ranks, node_ranks)
 
 
 @pytest.mark.parametrize("node_ranks", [1, 2, 3, 6])

@@ -245,6 +245,35 @@ def test_an_idle_ring_takes_as_long_as_its_messages_and_an_ack_between(packets: 
     assert max(results["flows"]["delivered_ns"]) == pytest.approx(expected, abs=1e-3)
 
 
+def in_network(ranks: int, size: int, **changes: Any) -> Results:
+    """An all-reduce over one switch, whose reducer's link is as fast as those of all ranks together."""
+    links = [{"a": i, "b": ranks + 1, "rate_bps": RATE_BPS, "delay_ns": 1000} for i in range(ranks)]
+    links.append({"a": ranks, "b": ranks + 1, "rate_bps": ranks * RATE_BPS, "delay_ns": 1000})
+    topology = {"kind": "graph", "nodes": ["host"] * (ranks + 1) + ["switch"], "links": links}
+    job = {"kind": "collective", "algorithm": "in_network_all_reduce", "size_bytes": size}
+    return play({**job, "reducers": [ranks], "node_ranks": ranks, **changes}, topology=topology)
+
+
+@pytest.mark.parametrize(("ranks", "packets"), [(4, 1), (4, 50), (8, 50)])
+def test_an_all_reduce_in_the_network_takes_one_way_up_and_one_down(ranks: int, packets: int) -> None:
+    """Between them the reducer acknowledges the last packet."""
+    results = in_network(ranks, packets * 1000)
+    expected = 2 * one_way_ns(packets) + ACK_NS / ranks
+    assert max(results["flows"]["delivered_ns"]) == pytest.approx(expected, abs=1e-3)
+
+
+@pytest.mark.parametrize("ranks", [4, 8])
+def test_in_chunks_it_takes_the_time_of_the_data_and_not_twice_that(ranks: int) -> None:
+    """A link carries all data, and ACKs, once in each direction; a ring 2 (N - 1) / N of it."""
+    size = 10_000_000
+    data_ns, acks_ns = size / 1000 * PACKET_NS, size / 1000 * ACK_NS
+    reduced = max(in_network(ranks, size, chunk_bytes=100_000)["flows"]["delivered_ns"])
+    assert data_ns + acks_ns < reduced < 1.1 * (data_ns + acks_ns)
+    ring = {"kind": "collective", "algorithm": "ring_all_reduce", "size_bytes": size}
+    flows = play({**ring, "ranks": list(range(ranks))}, time_limit_ns=10**9)["flows"]
+    assert max(flows["delivered_ns"]) > 2 * (ranks - 1) / ranks * (data_ns + acks_ns)
+
+
 def test_iterations_compute_between() -> None:
     ring = {"kind": "collective", "algorithm": "all_gather", "size_bytes": 8000}
     once = max(play(ring)["flows"]["delivered_ns"])
@@ -257,6 +286,7 @@ def test_iterations_compute_between() -> None:
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_all_that_is_sent_arrives_and_another_seed_computes_otherwise(algorithm: str) -> None:
     job = {"kind": "collective", "algorithm": algorithm, "size_bytes": 400_000, "chunk_bytes": 20_000}
+    job |= {"reducers": [7]} if algorithm == "in_network_all_reduce" else {}
     traffic = {**job, "iterations": 2, "compute_ns": 1000, "compute_spread_ns": 3000}
     results = play(traffic)
     totals = results["totals"]

@@ -16,6 +16,7 @@ from ns3_env.scenario import (
     Flowlet,
     Outage,
     ParkingLot,
+    Reps,
     Scenario,
     Spray,
     Switch,
@@ -41,6 +42,7 @@ BALANCING = (
     Spray(by="random"),
     Spray(by="round_robin"),
     Spray(by="least_queue"),
+    Reps(freezing_ns=50_000),
 )
 
 
@@ -108,6 +110,8 @@ def scenarios(draw: st.DrawFn) -> Scenario:
         for (src, dst), size, start, group in rows
     ]
     classes = draw(st.sampled_from([[], CLASSES]))
+    recovery = draw(st.sampled_from([GoBackN(), SelectiveRepeat()]))
+    trims = draw(st.booleans()) and isinstance(recovery, SelectiveRepeat)
     return Scenario(
         seed=draw(st.integers(0, 2**31)),
         topology=topology,
@@ -121,7 +125,7 @@ def scenarios(draw: st.DrawFn) -> Scenario:
             st.sampled_from(
                 [
                     Switch(),
-                    Switch(pfc=False, buffer_bytes=60_000, reserve_bytes=1500),
+                    Switch(pfc=False, buffer_bytes=60_000, reserve_bytes=1500, trimming=trims),
                     Switch(buffer_bytes=2_500_000, ecn=Ecn(kmin_bytes=5e3, kmax_bytes=20e3)),
                 ]
             )
@@ -130,7 +134,7 @@ def scenarios(draw: st.DrawFn) -> Scenario:
         failures=Failures(
             convergence_ns=draw(st.sampled_from([0, 3000, 50_000])), outages=draw(outages(network))
         ),
-        recovery=draw(st.sampled_from([GoBackN(), SelectiveRepeat()])),
+        recovery=recovery,
         loss_probability=draw(st.sampled_from([0.0, 0.02])),
         retransmission_timeout_ns=100_000,
         time_limit_ns=LIMIT_NS,
@@ -172,7 +176,7 @@ def test_bytes_are_conserved_through_losses_and_failures(simulator: Simulator, s
     causes = {row["cause"] for row in results["losses"]}
     possible = {"failure"} if scenario.failures.outages else set()
     possible |= {"link"} if scenario.loss_probability > 0 else set()
-    possible |= set() if scenario.switch.pfc else {"buffer_full"}
+    possible |= set() if scenario.switch.pfc else {"buffer_full", "trimmed"}
     assert causes <= possible
     if not scenario.switch.pfc:
         assert totals["pfc_frames"] == 0

@@ -26,7 +26,7 @@ from ns3_env.simulator.results import Results, charged_slowdowns
 from tests.samples import report_folder
 from tests.samples.files import dumped, rows
 from tests.samples.rings import ring
-from tests.samples.scenarios import results_of
+from tests.samples.scenarios import conserved, results_of
 
 SENDERS = 16
 UPLINK = {"node": SENDERS + 1, "port": SENDERS, "peer": SENDERS + 2}
@@ -274,6 +274,21 @@ def test_a_class_stands_still_by_itself() -> None:
     for flow in mapping["traffic"]["flows"]:
         flow["group"] = "all"
     assert len(results_of(mapping)["pause_circle"]["ports"]) == 5
+
+
+@pytest.mark.parametrize("action", ["drop", "forward"])
+def test_a_watchdog_resolves_a_deadlock_and_loses_no_byte_unseen(action: str) -> None:
+    watchdog = {"detection_ns": "100us", "restoration_ns": "100us", "action": action}
+    results = results_of(ring(5, switch={"buffer_bytes": "400kB", "pfc_watchdog": watchdog}))
+    conserved(results)
+    assert results["totals"]["unfinished"] == 0
+    assert "pause_circle" not in results
+    stormy = [row for row in results["queues"] if row["pause_storms"] > 0]
+    assert {(row["node"], row["peer"]) for row in stormy} == {(i, (i + 1) % 5) for i in range(5)}
+    assert all(row["pause_storm_ns"] >= row["pause_storms"] * 100_000 for row in stormy)
+    assert {row["cause"] for row in results["losses"]} == {
+        "pause_storm" if action == "drop" else "buffer_full"
+    }
 
 
 @pytest.mark.parametrize(

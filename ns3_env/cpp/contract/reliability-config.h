@@ -19,6 +19,7 @@ struct SelectiveRepeatConfig
     std::optional<double> bdpCap{
         1.0};                   ///< in flight at most, BDPs of the longest path; absent: no cap
     uint32_t reorderPackets{0}; ///< packets that may overtake one before it counts as lost
+    static constexpr uint32_t ANY_ORDER = 1U << 30; ///< a number that none is overtaken by
 };
 
 /// Options of network cards besides plain sending and receiving.

@@ -3,6 +3,8 @@
 #ifndef NS3_ENV_CONTRACT_SWITCH_CONFIG_H
 #define NS3_ENV_CONTRACT_SWITCH_CONFIG_H
 
+#include "units.h"
+
 #include <cstdint>
 #include <limits>
 
@@ -39,6 +41,15 @@ struct SharedBufferConfig
     /// the pause had to wait for. The published simulator has none, and so can drop packets if fewer bytes than a frame
     /// fit on a link.
     uint32_t headroomFrames{2};
+};
+
+/// Watchdog of a port's PFC pauses (docs/sources/reliability.md, "PFC watchdog").
+struct PfcWatchdogConfig
+{
+    Picos detection;   ///< a longer pause, with packets waiting, is a storm
+    Picos restoration; ///< without a pause, after which the storm is over
+    bool forwards{
+        false}; ///< ignores pauses during a storm, instead of dropping the class's packets
 };
 
 /// A congestion point at each egress queue (Jiang 2015, sec. 2.2; IEEE 802.1Q clause 32, with its names in brackets).

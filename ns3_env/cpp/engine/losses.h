@@ -17,15 +17,21 @@ enum class LossCause : uint8_t
     BufferFull, ///< the switch had no room for packets to queue at this egress port
     Link,       ///< lost on the link that this port sends on
     Failure,    ///< the link was down, or there was no path (counted at the packet's ingress port)
+    PauseStorm, ///< the PFC watchdog of this port dropped it
+    Trimmed,    ///< the payload only: no room for it, but its header went on
 };
 
-inline constexpr std::array LOSS_CAUSES{LossCause::BufferFull, LossCause::Link, LossCause::Failure};
+inline constexpr std::array LOSS_CAUSES{LossCause::BufferFull,
+                                        LossCause::Link,
+                                        LossCause::Failure,
+                                        LossCause::PauseStorm,
+                                        LossCause::Trimmed};
 
 /// Name of a cause in results.
 constexpr const char*
 NameOf(LossCause cause)
 {
-    constexpr std::array NAMES{"buffer_full", "link", "failure"};
+    constexpr std::array NAMES{"buffer_full", "link", "failure", "pause_storm", "trimmed"};
     return NAMES[static_cast<size_t>(cause)];
 }
 

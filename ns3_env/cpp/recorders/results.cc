@@ -371,6 +371,11 @@ QueuesToJson(const Episode& episode, const Recorders& recorders, Columns* column
                        {"paused_ns", Nanos(port.paused)},
                        {"pause_frames", port.pauseFrames},
                        {"pause_frames_sent", port.pauseFramesSent}};
+            if (episode.GetScenario().watchdog)
+            {
+                queue["pause_storms"] = port.pauseStorms;
+                queue["pause_storm_ns"] = Nanos(port.stormTime);
+            }
             if (!port.classes.empty())
             {
                 queue["classes"] = ClassesToJson(port.classes);

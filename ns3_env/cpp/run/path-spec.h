@@ -18,6 +18,7 @@ enum class Balancing : uint8_t
     Random,  ///< each packet by chance
     InTurn,  ///< each packet the next one, destination by destination
     LeastQueue,
+    Recycled, ///< by the entropy of the packet, which senders recycle (Bonato 2025, REPS)
 };
 
 /// A link between two nodes that is down.
@@ -34,6 +35,7 @@ struct PathSpec
 {
     Balancing balancing{Balancing::Flowlet};
     Picos gap{NEVER};     ///< Flowlet: a longer pause of a flow; NEVER: only its hash (ECMP)
+    Picos freezing{0};    ///< Recycled: after a loss
     Picos convergence{0}; ///< delay until switches know of a failure or a repair
     std::vector<LinkOutage> outages{};
 };

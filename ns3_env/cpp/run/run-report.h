@@ -50,6 +50,8 @@ struct EgressQueue
     uint64_t pauseFramesSent;          ///< frames sent to its peer
     const QueueStats* stats;           ///< null if no statistics are kept
     std::vector<ClassQueue> classes{}; ///< empty if there is one class
+    uint64_t pauseStorms{0};           ///< detected by its watchdog
+    Picos stormTime{0};                ///< their duration so far; of classes, the sum
 };
 
 /// Losses of one port by one cause; hosts' ports included.

@@ -104,6 +104,8 @@ struct Scenario
     std::vector<LinkSpec> links;
     LinkSchedules schedules; ///< of links whose rate and delay change over time
     SharedBufferConfig buffer;
+    std::optional<PfcWatchdogConfig> watchdog; ///< of switches' ports; absent: none
+    bool trimming{false}; ///< switches cut data packets that they have no room for to their headers
     Scheduling scheduling{Scheduling::Fifo};
     uint32_t priorityGroup{3}; ///< of all packets; switches do not manage group 0
     EcnConfig ecn;

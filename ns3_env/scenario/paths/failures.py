@@ -143,6 +143,16 @@ class Spray(Strict):
     by: Literal["random", "round_robin", "least_queue"] = "random"
 
 
+class Reps(Strict):
+    """A sender chooses each packet's path by an entropy that switches hash, and uses those of ACKs without a
+    mark again (Bonato 2025, REPS)."""
+
+    kind: Literal["reps"] = "reps"
+    freezing_ns: Nanoseconds = Field(
+        default=1_000_000, ge=0, description="after a loss, during which no random entropy is drawn"
+    )
+
+
 class Valiant(Strict):
     """Each flow keeps a path of two: a shortest one to the switch of a host that its hash picks, and one from
     there (Valiant 1982). ACKs go by another host."""
@@ -150,7 +160,7 @@ class Valiant(Strict):
     kind: Literal["valiant"] = "valiant"
 
 
-_Kinds = Ecmp | Flowlet | Spray | Valiant
+_Kinds = Ecmp | Flowlet | Spray | Reps | Valiant
 
 
 def _alone(value: Any) -> Any:
@@ -170,6 +180,8 @@ def balancing_content(balancing: _Kinds) -> dict[str, Any] | None:
         return None
     if isinstance(balancing, Flowlet):
         return {"by": "flowlet", "gap_ns": balancing.gap_ns}
+    if isinstance(balancing, Reps):
+        return {"by": balancing.kind, "freezing_ns": balancing.freezing_ns}
     if isinstance(balancing, Valiant):
         return {"by": balancing.kind}
     return {"by": balancing.by}

@@ -131,12 +131,19 @@ ClassPort::OnFail(Picos now)
 {
     m_owner.ForgetPause(*this);
     m_pauses.ReleaseAll(now);
-    for (Queue& own : m_queues)
+    for (uint32_t own = 0; own < m_queues.size(); ++own)
     {
-        while (!own.packets.IsEmpty())
-        {
-            LoseByFailure(TakeFrom(own, nullptr, now));
-        }
+        Discard(own, LossCause::Failure, now);
+    }
+}
+
+void
+ClassPort::Discard(uint32_t trafficClass, LossCause cause, Picos now)
+{
+    Queue& own = m_queues[trafficClass];
+    while (!own.packets.IsEmpty())
+    {
+        Lose(TakeFrom(own, nullptr, now), cause);
     }
 }
 
@@ -156,9 +163,9 @@ ClassPort::NextReady(Picos now) const
 void
 ClassPort::Receive(Packet* packet)
 {
-    if (packet->kind == PacketKind::Notification) [[unlikely]]
+    if (packet->kind >= PacketKind::Notification) [[unlikely]]
     {
-        SwitchPort::Receive(packet);
+        PassAhead(packet);
         return;
     }
     m_owner.ForwardOfClass(packet, *this);

@@ -52,13 +52,15 @@ class ClassPort : public SwitchPort
 
   protected:
     void Receive(Packet* packet) override;
+    void OnPfc(const Packet& frame) override;
+    void OnFail(Picos now) override;
+    uint64_t BytesOf(uint32_t trafficClass) const { return m_queues[trafficClass].bytes; }
+    void Discard(uint32_t trafficClass, LossCause cause, Picos now);
 
   private:
     friend Port;
     Packet* Dequeue(Picos now);
     Picos NextReady(Picos now) const;
-    void OnPfc(const Packet& frame) override;
-    void OnFail(Picos now) override;
     /// Removes the next packet of a class from its queue; a null marker marks nothing.
     Packet* TakeFrom(Queue& own, EcnMarker* marker, Picos now);
     /// Moves new packets of the port's queue into the queues of the classes.

@@ -104,7 +104,7 @@ void
 Nic::Receive(Packet* packet)
 {
     auto& flow = static_cast<QueuePair&>(*packet->flow); // hosts know it as one
-    if (packet->kind == PacketKind::Data)
+    if (IsForReceiver(*packet))
     {
         m_deliveredPayload += packet->payloadBytes;
         const Answer answer = flow.OnData(*packet, packet->arrival);

@@ -32,6 +32,23 @@ QueuePair::SetNic(const NicConfig& config)
     SetOption(OWN_ANSWERS, true);
 }
 
+void
+QueuePair::RecycleEntropies(const RecycledEntropies& entropies)
+{
+    m_entropies = std::make_unique<RecycledEntropies>(entropies);
+    SetOption(ENTROPIES, true);
+}
+
+uint32_t
+QueuePair::WayOf(const Packet& packet, Picos now)
+{
+    if (m_entropies)
+    {
+        m_entropies->OnAck(packet.entropy, packet.ecnMarked, now);
+    }
+    return packet.way;
+}
+
 Picos
 QueuePair::Patience() const
 {
@@ -53,6 +70,17 @@ QueuePair::IsFull() const
     return capped || m_pacing.ReadyAt(inflight) == NEVER;
 }
 
+/// Bytes in flight that a window counts before a packet leaves again: 0 unless some are trimmed, which says that the
+/// window is too large.
+uint64_t
+QueuePair::BesideTrimmed() const
+{
+    const SelectiveSender& sender = m_selective->sender;
+    const uint64_t gone = (sender.Trimmed() + sender.SelectivelyAcked()) * m_facts.payloadBytes;
+    const uint64_t inflight = InflightBytes();
+    return sender.Trimmed() == 0 || gone >= inflight ? 0 : inflight - gone;
+}
+
 Picos
 QueuePair::ReadyByOptions() const
 {
@@ -62,7 +90,7 @@ QueuePair::ReadyByOptions() const
     }
     if (HasLost()) // it replaces a packet that is no longer in flight
     {
-        return m_pacing.ReadyAt(0);
+        return m_pacing.ReadyAt(BesideTrimmed());
     }
     if (m_sentBytes == m_sizeBytes)
     {
@@ -109,7 +137,14 @@ bool
 QueuePair::IsAnsweredSelectively(Packet& packet, PacketKind& answer)
 {
     uint64_t expected = PacketsOf(m_expected);
-    switch (m_selective->receiver.OnData(packet.sequence / m_facts.payloadBytes, expected))
+    const uint64_t number = packet.sequence / m_facts.payloadBytes;
+    if (packet.kind == PacketKind::Trimmed)
+    {
+        packet.answered = packet.sequence;
+        answer = m_selective->receiver.Has(number, expected) ? answer : PacketKind::TrimNack;
+        return true;
+    }
+    switch (m_selective->receiver.OnData(number, expected))
     {
     case SelectiveReceiver::Arrival::Expected:
         m_expected = std::min(m_sizeBytes, expected * m_facts.payloadBytes);
@@ -176,6 +211,7 @@ QueuePair::SendCnp(Picos sentAt)
                             cnp->last = false;
                             cnp->telemetry = Telemetry::None;
                             cnp->intHops = 0;
+                            cnp->entropy = 0;
                             TurnAround(*cnp, PacketKind::Ack);
                             card.Send(cnp);
                         });
@@ -184,13 +220,34 @@ QueuePair::SendCnp(Picos sentAt)
 void
 QueuePair::OnSelectiveAck(const Packet& packet, Picos now)
 {
+    if (packet.kind == PacketKind::TrimNack)
+    {
+        OnTrimNack(packet, now);
+        return;
+    }
     const uint64_t number = packet.answered / m_facts.payloadBytes;
     if (m_selective->sender.OnSelectivelyAcked(number,
                                                PacketsOf(m_ackedBytes),
                                                PacketsOf(m_sentBytes),
                                                packet.sentAt))
     {
+        if (m_entropies)
+        {
+            m_entropies->OnLoss(now);
+        }
         m_controller->OnNack(*this, now); // once in a recovery
+    }
+}
+
+void
+QueuePair::OnTrimNack(const Packet& packet, Picos now)
+{
+    m_lastProgress = now; // nothing that it waits for is lost in silence
+    if (m_selective->sender.OnTrimmed(packet.answered / m_facts.payloadBytes,
+                                      PacketsOf(m_ackedBytes),
+                                      PacketsOf(m_sentBytes)))
+    {
+        m_controller->OnNack(*this, now); // likewise
     }
 }
 

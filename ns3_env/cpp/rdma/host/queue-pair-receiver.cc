@@ -89,7 +89,7 @@ QueuePair::AnswerByOptions(Packet& packet, Picos now)
         return Answer::None;
     }
     Answer how = Answer::Now;
-    if (m_answers)
+    if (m_answers && packet.kind != PacketKind::Trimmed) // which is answered at once
     {
         // in order, and no gap was filled
         const bool maySkip = answer == PacketKind::Ack && m_expected == end && !packet.ackRequested;

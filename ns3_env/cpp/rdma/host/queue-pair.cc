@@ -198,6 +198,7 @@ QueuePair::NextPacketByOptions(NetworkContext& network, Picos now)
     if (m_openLoop)
     {
         Packet* p = MakePacket(network, now);
+        p->entropy = m_entropies ? m_entropies->Next() : 0;
         m_controller->OnPacketSent(*this, now, p->wireBytes);
         m_pacing.HoldUntil(m_openLoop->DueAt(m_sentBytes / m_facts.payloadBytes));
         return p;
@@ -218,6 +219,10 @@ QueuePair::NextPacketByOptions(NetworkContext& network, Picos now)
     {
         m_sentBytes = next;
         p->last = next == m_sizeBytes;
+    }
+    if (m_entropies)
+    {
+        p->entropy = m_entropies->Next();
     }
     if (m_sparse)
     {
@@ -257,7 +262,7 @@ QueuePair::OnFeedback(const Packet& packet, Picos now)
         m_lastProgress = now;
         m_backoff = 0;
     }
-    if (packet.kind == PacketKind::Nack)
+    if (packet.kind != PacketKind::Ack)
     {
         if (m_selective)
         {
@@ -275,7 +280,7 @@ QueuePair::OnFeedback(const Packet& packet, Picos now)
     ack.ackedBytes = packet.sequence;
     ack.newlyAckedBytes = newly;
     ack.ecnMarked = packet.ecnMarked;
-    ack.way = m_steered ? packet.way : 0;
+    ack.way = m_steered ? WayOf(packet, now) : 0;
     ack.hops = packet.IntRecords();
     ack.shorterBacklog = m_tellsRemaining && packet.intHops > 0
                              ? static_cast<Picos>(packet.shorterBacklogNs) * PS_PER_NS
@@ -368,8 +373,8 @@ QueuePair::OnTimer()
     const Picos now = NowPicos();
     const Picos patience = Patience();
     // A flow that has nothing in flight, or whose NIC is paused, is not waiting for an ACK.
-    if (InflightBytes() == 0 || m_sender->HoldsBack(*this) || HasLost() ||
-        (m_recovery.knowsLosses && IsOnNetwork()))
+    if (InflightBytes() == 0 || m_sender->HoldsBack(*this) ||
+        (HasLost() && ReadyByOptions() != NEVER) || (m_recovery.knowsLosses && IsOnNetwork()))
     {
         m_lastProgress = now;
     }
@@ -388,6 +393,10 @@ QueuePair::OnTimer()
     else
     {
         GoBack(m_ackedBytes, now);
+    }
+    if (m_entropies)
+    {
+        m_entropies->OnLoss(now);
     }
     m_controller->OnTimeout(*this, now);
     m_sender->TakeWindowAndRate(*this, now);

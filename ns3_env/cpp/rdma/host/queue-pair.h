@@ -3,6 +3,8 @@
 #ifndef NS3_ENV_RDMA_HOST_QUEUE_PAIR_H
 #define NS3_ENV_RDMA_HOST_QUEUE_PAIR_H
 
+#include "recycled-entropies.h"
+
 #include "ns3/event-id.h"
 #include "ns3_env/cpp/contract/congestion-control.h"
 #include "ns3_env/cpp/contract/reliability-config.h"
@@ -62,6 +64,8 @@ class QueuePair final : public WireFlow
     void SetOpenLoop(double rateBps, Picos stop);
     /// Lets switches choose its packets' paths: it has no routes.
     void SetSteered(std::unique_ptr<SteeredFlow> steered) { m_steered = std::move(steered); }
+    /// Chooses the entropies by which steered packets find their paths.
+    void RecycleEntropies(const RecycledEntropies& entropies);
     /// @}
 
     void Start() override;
@@ -116,6 +120,7 @@ class QueuePair final : public WireFlow
     /// Deviations from most flows, a bit each: one look identifies such flows.
     enum Option : uint8_t
     {
+        ENTROPIES = 1, ///< m_entropies
         STREAM = 2,
         SELECTIVE = 4,
         OWN_ANSWERS = 8,  ///< m_answers
@@ -161,17 +166,19 @@ class QueuePair final : public WireFlow
         m_plainBytes = plain ? m_sizeBytes : 0;
     }
     /// Deviations that matter when a packet leaves or arrives.
-    static constexpr uint8_t OF_PACKETS = STREAM | SELECTIVE | OWN_ANSWERS | SPARSE;
+    static constexpr uint8_t OF_PACKETS = ENTROPIES | STREAM | SELECTIVE | OWN_ANSWERS | SPARSE;
     /// The first packet number beyond this number of bytes.
     uint64_t PacketsOf(uint64_t bytes) const
     {
         return (bytes + m_facts.payloadBytes - 1) / m_facts.payloadBytes;
     }
     bool HasLost() const { return m_selective && m_selective->sender.HasLost(); }
+    uint64_t BesideTrimmed() const;
     Picos ReadyByOptions() const;
     bool IsFull() const;
     Packet* NextPacketByOptions(NetworkContext& network, Picos now);
     Packet* MakePacket(NetworkContext& network, Picos now);
+    uint32_t WayOf(const Packet& packet, Picos now);
     void AskForAck(Packet& packet, bool again);
     void TakeTelemetryOff(Packet& packet, Picos now);
     bool IsAnswered(const Packet& packet, Picos now, PacketKind& answer);
@@ -183,6 +190,7 @@ class QueuePair final : public WireFlow
     Nic& Receiver() const;
     void SendCnp(Picos sentAt);
     void OnSelectiveAck(const Packet& packet, Picos now);
+    void OnTrimNack(const Packet& packet, Picos now);
     Picos Patience() const;
     void StopStream();
     void OnTimer();
@@ -233,6 +241,7 @@ class QueuePair final : public WireFlow
     std::unique_ptr<Selective> m_selective;
     std::unique_ptr<Answers> m_answers;
     std::unique_ptr<SparseTelemetry> m_sparse;
+    std::unique_ptr<RecycledEntropies> m_entropies;
     DeliveryListener* m_awaiting{nullptr}; ///< of the last byte
 };
 

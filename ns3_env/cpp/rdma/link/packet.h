@@ -48,6 +48,8 @@ enum class PacketKind : uint8_t
     Pause,        ///< PFC: stop sending data-class packets on this link
     Resume,       ///< PFC: resume
     Notification, ///< a switch's feedback to the source of a data packet, by the reverse path
+    Trimmed,      ///< a data packet that a switch has cut to its header
+    TrimNack,     ///< the answer to it; these three precede data at switches
 };
 
 /// Data that switches write into a data packet.
@@ -90,17 +92,26 @@ struct alignas(CACHE_LINE) Packet
         std::array<IntRecord, MAX_INT_HOPS> intRecords;
         QueueFeedback feedback; ///< Notification
     };
-    uint32_t way; ///< path of the data if switches choose per packet (Steering); ACKs keep it
+    uint32_t way;     ///< path of the data if switches choose per packet (Steering); ACKs keep it
+    uint16_t entropy; ///< that switches hash, of data and its ACK, if senders choose it (REPS)
 
     uint32_t
         shorterBacklogNs; ///< Data that reports its flow's remaining bytes, and its ACK: the largest of all hops
 
-    uint64_t answered; ///< Nack, under selective repeat: the sequence of the packet that it answers
+    uint64_t
+        answered; ///< Nack under selective repeat, TrimNack: the sequence of the packet that it answers
 
     std::span<const IntRecord> IntRecords() const { return {intRecords.data(), intHops}; }
 };
 
 static_assert(offsetof(Packet, intRecords) == CACHE_LINE);
+
+/// Reports whether it is on its way to the flow's receiver.
+inline bool
+IsForReceiver(const Packet& packet)
+{
+    return packet.kind == PacketKind::Data || packet.kind == PacketKind::Trimmed;
+}
 
 /// Recycles packets; memory grows with packets in flight, never with packets sent.
 class PacketPool
@@ -178,12 +189,12 @@ class PacketFifo
         m_tail = p;
     }
 
-    /// Inserts it before the first packet of this kind.
+    /// Inserts it before the first packet of this kind or a later one.
     void PushAhead(Packet* p, PacketKind kind)
     {
         Packet* before = nullptr;
         Packet* at = m_head;
-        while (at != nullptr && at->kind != kind)
+        while (at != nullptr && at->kind < kind)
         {
             before = at;
             at = at->next;

@@ -168,15 +168,24 @@ Port::Lose(Packet* packet,
            std::unique_ptr<LossCounts>& counts,
            NetworkContext& network)
 {
-    Made(counts).Add(cause, packet->payloadBytes); // 0 of an ACK
-    ++network.droppedPackets;
-    network.droppedPayload += packet->payloadBytes;
-    if (packet->kind == PacketKind::Data)
-    {
-        packet->flow->OnDataLost(packet->payloadBytes);
-    }
-    m_dropTrace(*packet, cause);
+    CountLoss(*packet, cause, counts, network);
     network.Release(packet);
+}
+
+void
+Port::CountLoss(const Packet& packet,
+                LossCause cause,
+                std::unique_ptr<LossCounts>& counts,
+                NetworkContext& network)
+{
+    Made(counts).Add(cause, packet.payloadBytes); // 0 of an ACK
+    ++network.droppedPackets;
+    network.droppedPayload += packet.payloadBytes;
+    if (packet.kind == PacketKind::Data)
+    {
+        packet.flow->OnDataLost(packet.payloadBytes);
+    }
+    m_dropTrace(packet, cause);
 }
 
 void
@@ -196,7 +205,7 @@ Port::SendPfc(PacketKind kind, uint32_t trafficClass)
 }
 
 void
-Port::SendNotification(Packet* frame)
+Port::SendAhead(Packet* frame)
 {
     m_control.Push(frame);
     Kick();

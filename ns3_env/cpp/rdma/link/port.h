@@ -74,8 +74,9 @@ class Port : public Object
     /// Queues a PFC frame, of one class if there are several, ahead of everything else.
     void SendPfc(PacketKind kind, uint32_t trafficClass = 0);
 
-    /// Queues a switch's feedback frame ahead of everything else but PFC and in a separate class, which nothing pauses.
-    void SendNotification(Packet* frame);
+    /// Queues a switch's feedback frame, a trimmed packet or its answer ahead of everything else but PFC and in a
+    /// separate class, which nothing pauses.
+    void SendAhead(Packet* frame);
 
     bool IsPaused() const { return m_paused; }
     /// Time this port's data class was held back by the peer, up to now.
@@ -151,6 +152,11 @@ class Port : public Object
 
     /// Counts a packet that is dropped before it leaves this port, and removes it from the network.
     void Lose(Packet* packet, LossCause cause) { Lose(packet, cause, m_lost, m_network); }
+    /// Counts the payload of a packet that leaves without it.
+    void LosePayload(const Packet& packet, LossCause cause)
+    {
+        CountLoss(packet, cause, m_lost, m_network);
+    }
 
   private:
     [[gnu::always_inline]] void Transmit(Packet* packet, Picos now);
@@ -180,6 +186,10 @@ class Port : public Object
               LossCause cause,
               std::unique_ptr<LossCounts>& counts,
               NetworkContext& network);
+    void CountLoss(const Packet& packet,
+                   LossCause cause,
+                   std::unique_ptr<LossCounts>& counts,
+                   NetworkContext& network);
     /// Reports whether an arrived packet is to be received: it is neither lost nor for the port itself.
     bool TakesIn(Packet* packet);
 
@@ -237,7 +247,7 @@ class Port : public Object
     bool m_leavesPart{false};  ///< m_passage
     uint32_t m_destination{0}; ///< the peer's part, if it is another
     Port* m_peer{nullptr};
-    PacketFifo m_control; ///< PFC frames, then feedback frames
+    PacketFifo m_control; ///< PFC frames, then those of SendAhead()
 
   protected:
     NetworkContext& m_network;

@@ -98,7 +98,7 @@ PacketSequenceNumber(const Packet& packet, const FlowHeaders& flow)
 void
 AddIpHeader(Frame& frame, const Packet& packet, const FlowHeaders& flow, size_t totalLength)
 {
-    const bool data = packet.kind == PacketKind::Data;
+    const bool data = IsForReceiver(packet);
     const uint8_t ecn = !data || !packet.ecnCapable ? 0 : packet.ecnMarked ? CE : ECT_0;
     const size_t begin = frame.Bytes().size();
     frame.Add(0x45, 1); // version 4, five words
@@ -119,7 +119,7 @@ AddIpHeader(Frame& frame, const Packet& packet, const FlowHeaders& flow, size_t 
 void
 AddBth(Frame& frame, const Packet& packet, const FlowHeaders& flow, uint32_t pad)
 {
-    const bool data = packet.kind == PacketKind::Data;
+    const bool data = IsForReceiver(packet);
     frame.Add(data ? DataOpcode(packet, flow) : ACKNOWLEDGE, 1);
     frame.Add(MIGRATED | pad << 4, 1);
     frame.Add(DEFAULT_PARTITION, 2);
@@ -139,7 +139,7 @@ AddBth(Frame& frame, const Packet& packet, const FlowHeaders& flow, uint32_t pad
 std::vector<uint8_t>
 RoceFrame(const Packet& packet, const FlowHeaders& flow, uint32_t sender, uint32_t receiver)
 {
-    const bool data = packet.kind == PacketKind::Data;
+    const bool data = IsForReceiver(packet);
     const uint32_t pad = data ? (4 - packet.payloadBytes % 4) % 4 : 0;
     const size_t payload = data ? packet.payloadBytes + pad : 4; // of an ACK: its extended header
     const size_t udpLength = UDP_BYTES + BTH_BYTES + payload + CRC_BYTES;

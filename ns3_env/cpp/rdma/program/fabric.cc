@@ -11,6 +11,7 @@
 #include "ns3_env/cpp/rdma/classes/class-switch.h"
 #include "ns3_env/cpp/rdma/host/least-remaining.h"
 #include "ns3_env/cpp/rdma/switch/steered-port.h"
+#include "ns3_env/cpp/rdma/switch/watched-port.h"
 
 #include <algorithm>
 #include <cmath>
@@ -116,14 +117,23 @@ Fabric::Ports() const
 }
 
 template <class Kind, class Owner>
+Ptr<SwitchPort>
+Fabric::MakePort(Owner& owner, uint32_t id) const
+{
+    const auto index = static_cast<uint32_t>(owner.Ports().size());
+    if (m_steering)
+    {
+        return CreateObject<Steered<Kind>>(ContextOf(id), owner, id, index, *m_steering);
+    }
+    return CreateObject<Kind>(ContextOf(id), owner, id, index);
+}
+
+template <class Kind, class Owner>
 void
 Fabric::AddPort(Owner& owner, uint32_t id)
 {
-    const auto index = static_cast<uint32_t>(owner.Ports().size());
-    owner.AddPort(
-        m_steering ? Ptr<SwitchPort>(
-                         CreateObject<Steered<Kind>>(ContextOf(id), owner, id, index, *m_steering))
-                   : Ptr<SwitchPort>(CreateObject<Kind>(ContextOf(id), owner, id, index)));
+    owner.AddPort(m_scenario.watchdog ? MakePort<Watched<Kind>>(owner, id)
+                                      : MakePort<Kind>(owner, id));
 }
 
 void
@@ -227,6 +237,14 @@ Fabric::ConfigureSwitches()
             if (m_scenario.recordQueues)
             {
                 port->RecordQueue(counted);
+            }
+            if (m_scenario.trimming)
+            {
+                port->Trim();
+            }
+            if (m_scenario.watchdog)
+            {
+                port->StartWatchdog(*m_scenario.watchdog);
             }
             if (!m_scenario.isSwitch[port->Peer().NodeId()])
             {
@@ -337,6 +355,14 @@ Fabric::Connect(const FlowSpec& spec, uint16_t sourcePort, Ptr<CongestionControl
                                                        spec.destination,
                                                        Paths::TupleOf(spec, sourcePort)));
     }
+    if (m_scenario.paths && m_scenario.paths->balancing == Balancing::Recycled)
+    {
+        const double packets = flow->Path().maxBdpBytes / m_scenario.payloadBytes;
+        flow->RecycleEntropies({m_scenario.seed,
+                                spec.id,
+                                static_cast<uint64_t>(std::ceil(packets)),
+                                m_scenario.paths->freezing});
+    }
     flow->SetRetransmissionTimeout(m_timeout);
     GoBackN recovery = Rules().Recovery(flow->Path().baseRtt);
     recovery.knowsLosses = m_scenario.scheduling == Scheduling::LeastRemaining;
@@ -344,7 +370,13 @@ Fabric::Connect(const FlowSpec& spec, uint16_t sourcePort, Ptr<CongestionControl
     if (const auto& selective = m_scenario.selectiveRepeat)
     {
         const double bdps = selective->bdpCap.value_or(std::numeric_limits<double>::infinity());
-        flow->RepeatSelectively(*selective, bdps * flow->Path().maxBdpBytes);
+        SelectiveRepeatConfig config = *selective;
+        if (m_scenario
+                .trimming) // what is missing is reported packet by packet, and headers overtake
+        {
+            config.reorderPackets = SelectiveRepeatConfig::ANY_ORDER;
+        }
+        flow->RepeatSelectively(config, bdps * flow->Path().maxBdpBytes);
     }
     if (m_scenario.nic.IsAny())
     {

@@ -67,6 +67,8 @@ class Fabric
     void AddPort(uint32_t id);
     template <class Kind, class Owner>
     void AddPort(Owner& owner, uint32_t id);
+    template <class Kind, class Owner>
+    Ptr<SwitchPort> MakePort(Owner& owner, uint32_t id) const;
     Ptr<Switch> MakeSwitch(uint32_t id, const SharedBufferConfig& buffer);
     Ptr<Nic> MakeNic(uint32_t id);
     void ConfigureSwitches();

@@ -310,7 +310,9 @@ RdmaEpisode::ForEachQueue(const QueueVisitor& visit) const
                    .pauseFrames = port->PauseFramesReceived(),
                    .pauseFramesSent = port->PauseFramesSent(),
                    .stats = port->Stats(),
-                   .classes = QueuesOfClasses(*port, m_scenario.classes, now)});
+                   .classes = QueuesOfClasses(*port, m_scenario.classes, now),
+                   .pauseStorms = port->PauseStorms(),
+                   .stormTime = port->StormTime(now)});
         }
     }
 }

@@ -15,6 +15,8 @@
 #include "ns3_env/cpp/json/json-reader.h"
 #include "ns3_env/cpp/run/attributes.h"
 
+#include <algorithm>
+#include <functional>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
@@ -93,6 +95,19 @@ ReadEcn(JsonReader ecn, EcnConfig& config)
     ecn.RefuseOthers();
 }
 
+PfcWatchdogConfig
+ReadWatchdog(JsonReader section)
+{
+    const auto time = [&section](const char* key)
+    { return section.Whole<int64_t>(key, 1, bounds::TIME_NS) * PS_PER_NS; };
+    const PfcWatchdogConfig config{.detection = time("detection_ns"),
+                                   .restoration = time("restoration_ns"),
+                                   .forwards =
+                                       section.OneOf("action", {"drop", "forward"}) == "forward"};
+    section.RefuseOthers();
+    return config;
+}
+
 PortAgents
 ReadPortAgents(JsonReader section)
 {
@@ -139,6 +154,11 @@ ReadSwitch(JsonReader section, Scenario& s)
         section.Whole<uint32_t>("resume_offset_bytes", 0, bounds::RESERVE_BYTES);
     s.buffer.headroomFrames =
         section.Whole<uint32_t>("headroom_frames", 0, bounds::HEADROOM_FRAMES);
+    if (section.Has("pfc_watchdog"))
+    {
+        s.watchdog = ReadWatchdog(section.Sub("pfc_watchdog"));
+    }
+    s.trimming = section.Flag("trimming", false);
     if (section.Has("ecn"))
     {
         ReadEcn(section.Sub("ecn"), s.ecn);
@@ -172,6 +192,64 @@ LeaveUnmanaged(Scenario& scenario)
     scenario.buffer.pfc = false;
     scenario.ecn = {};
     scenario.congestionPoints = {};
+}
+
+/// Refuses a watchdog of pauses that do not exist, or that the published simulator leaves alone.
+void
+CheckWatchdog(const Scenario& scenario)
+{
+    if (!scenario.watchdog)
+    {
+        return;
+    }
+    const bool pauses = scenario.buffer.pfc && scenario.scheduling == Scheduling::Fifo;
+    if (!pauses || scenario.published)
+    {
+        throw ScenarioError("switch.pfc_watchdog",
+                            std::string(pauses ? "the published simulator has none: write timing: "
+                                                 "exact"
+                                               : "no port is ever paused: write pfc: true and "
+                                                 "scheduling: fifo") +
+                                ", or leave it out");
+    }
+}
+
+/// Refuses trimming where nothing is dropped, or where no sender repeats single packets.
+void
+CheckTrimming(const Scenario& scenario)
+{
+    if (!scenario.trimming)
+    {
+        return;
+    }
+    const auto& classes = scenario.classes;
+    const bool drops =
+        scenario.scheduling == Scheduling::Fifo &&
+        (classes.empty() ? !scenario.buffer.pfc
+                         : std::ranges::any_of(classes, std::not_fn(&TrafficClass::pfc)));
+    std::string fault;
+    if (scenario.published)
+    {
+        fault = "the published simulator has none: write timing: exact";
+    }
+    else if (!drops)
+    {
+        fault = "no packet is ever dropped: write pfc: false, of switches or of a class, and "
+                "scheduling: fifo";
+    }
+    else if (!scenario.selectiveRepeat)
+    {
+        fault = "a trimmed packet is sent again by itself: write recovery: selective_repeat";
+    }
+    else if (scenario.selectiveRepeat->reorderPackets > 0)
+    {
+        fault = "its headers say which packets are lost, not their order: leave "
+                "recovery.reorder_packets out";
+    }
+    if (!fault.empty())
+    {
+        throw ScenarioError("switch.trimming", fault + ", or leave it out");
+    }
 }
 
 /// Checks that each plugin's controller keeps the contract, or every controller does if there are no plugins.
@@ -293,6 +371,8 @@ std::unique_ptr<Episode>
 RdmaTransport::Build(Scenario scenario, Episode::FlowHook onCreate)
 {
     const auto sharing = SharingOf(scenario, FLUIDS);
+    CheckWatchdog(scenario);
+    CheckTrimming(scenario);
     CheckPaths(scenario, sharing.has_value());
     CheckLinkRates(scenario, sharing.has_value());
     if (sharing)

@@ -29,13 +29,14 @@ TimeOf(int64_t ns)
 bool
 ReadBalancing(JsonReader section, PathSpec& spec)
 {
-    constexpr std::array<std::pair<const char*, Balancing>, 4> BY{
+    constexpr std::array<std::pair<const char*, Balancing>, 5> BY{
         {{"flowlet", Balancing::Flowlet},
          {"random", Balancing::Random},
          {"round_robin", Balancing::InTurn},
-         {"least_queue", Balancing::LeastQueue}}};
+         {"least_queue", Balancing::LeastQueue},
+         {"reps", Balancing::Recycled}}};
     const std::string by =
-        section.OneOf("by", {"flowlet", "random", "round_robin", "least_queue", VALIANT});
+        section.OneOf("by", {"flowlet", "random", "round_robin", "least_queue", "reps", VALIANT});
     for (const auto& [name, balancing] : BY)
     {
         spec.balancing = by == name ? balancing : spec.balancing;
@@ -43,6 +44,10 @@ ReadBalancing(JsonReader section, PathSpec& spec)
     if (by == "flowlet")
     {
         spec.gap = section.Whole<int64_t>("gap_ns", 0, bounds::TIME_NS) * PS_PER_NS;
+    }
+    if (by == "reps")
+    {
+        spec.freezing = section.Whole<int64_t>("freezing_ns", 0, bounds::TIME_NS) * PS_PER_NS;
     }
     section.RefuseOthers();
     return by == VALIANT;

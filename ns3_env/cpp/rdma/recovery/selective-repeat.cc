@@ -15,7 +15,8 @@ SelectiveSender::Look(uint64_t acked, uint64_t sent)
     const uint64_t overtaken = end > m_reorderPackets + 1 ? end - 1 - m_reorderPackets : 0;
     const uint64_t lostTo = std::max(overtaken, m_timedOutTo);
     const uint64_t first = m_received.FirstMissing(std::max(acked, m_repeatedTo));
-    m_lost = first < lostTo ? first : NONE;
+    m_silent = first < lostTo ? first : NONE;
+    m_lost = m_trimmed.empty() ? m_silent : std::min(m_silent, *m_trimmed.begin());
     const bool begins = HasLost() && !m_recovering;
     if (begins)
     {
@@ -44,6 +45,7 @@ SelectiveSender::OnAcked(uint64_t acked, uint64_t sent, Picos leftAt)
     {
         return;
     }
+    m_trimmed.erase(m_trimmed.begin(), m_trimmed.lower_bound(acked));
     if (acked >= m_recoverTo)
     {
         m_recovering = false;
@@ -65,6 +67,16 @@ SelectiveSender::OnSelectivelyAcked(uint64_t number, uint64_t acked, uint64_t se
     return Look(acked, sent);
 }
 
+bool
+SelectiveSender::OnTrimmed(uint64_t number, uint64_t acked, uint64_t sent)
+{
+    if (number >= acked && m_received.FirstMissing(number) == number)
+    {
+        m_trimmed.insert(number);
+    }
+    return Look(acked, sent);
+}
+
 void
 SelectiveSender::OnTimeout(uint64_t acked, uint64_t sent, Picos now)
 {
@@ -80,7 +92,8 @@ uint64_t
 SelectiveSender::TakeLost(uint64_t sent)
 {
     const uint64_t taken = m_lost;
-    m_repeatedTo = taken + 1;
+    m_repeatedTo = taken == m_silent ? taken + 1 : m_repeatedTo;
+    m_trimmed.erase(taken);
     m_recoverTo = sent;
     Look(taken, sent);
     return taken;

@@ -24,7 +24,7 @@ constexpr uint32_t WAY_FACTOR = 0x9e3779b1; ///< 2^32 / golden ratio; odd: paths
 bool
 IsAnswer(const Packet& packet)
 {
-    return packet.kind != PacketKind::Data;
+    return !IsForReceiver(packet);
 }
 
 class RandomChoice : public PathChoice
@@ -117,6 +117,18 @@ class LeastQueueChoice final : public TurnChoice
     }
 };
 
+/// The hash of the flow with its packet's entropy as source port.
+class EntropyChoice final : public PathChoice
+{
+  public:
+    size_t Pick(NextHops& hops, const Packet& packet, uint32_t node, Picos) override
+    {
+        FiveTuple tuple = packet.flow->Steered()->Tuple(IsAnswer(packet));
+        tuple.sourcePort = packet.entropy;
+        return EcmpHash(tuple, node) % hops.ports.size();
+    }
+};
+
 std::unique_ptr<PathChoice>
 MakeChoice(const PathSpec& spec)
 {
@@ -128,6 +140,8 @@ MakeChoice(const PathSpec& spec)
         return std::make_unique<TurnChoice>();
     case Balancing::LeastQueue:
         return std::make_unique<LeastQueueChoice>();
+    case Balancing::Recycled:
+        return std::make_unique<EntropyChoice>();
     case Balancing::Flowlet:
         break;
     }
@@ -210,7 +224,7 @@ Steering::Steer(Packet* packet, SwitchPort& ingress, Way& way)
         egress->LoseByFailure(packet);
         return false;
     }
-    if (packet->kind == PacketKind::Data)
+    if (IsForReceiver(*packet))
     {
         packet->way = ((packet->hop == 0 ? 0 : packet->way) + egress->Index() + 1) * WAY_FACTOR;
         if (packet->intHops == MAX_INT_HOPS)

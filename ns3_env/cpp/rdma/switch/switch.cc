@@ -273,7 +273,7 @@ SwitchPort::Notify(const Packet& packet, const QueueFeedback& feedback)
     frame->feedback = feedback;
     m_network.CountPacket(*packet.flow, 1);
     ++m_network.notifications;
-    packet.flow->TowardsSource(packet.hop).SendNotification(frame);
+    packet.flow->TowardsSource(packet.hop).SendAhead(frame);
 }
 
 inline void
@@ -321,13 +321,19 @@ SwitchPort::WriteOnLeaving(Packet& packet, uint64_t bytesLeft, Picos now)
     ++packet.hop;
 }
 
-Packet*
-SwitchPort::Dequeue(Picos now)
+inline void
+Switch::Release(uint32_t ingressPort, uint32_t bytes)
 {
-    if (IsPaused() || m_queue.IsEmpty())
+    m_buffer.Remove(ingressPort, bytes);
+    if (m_buffer.TakeResume(ingressPort))
     {
-        return nullptr;
+        m_ports[ingressPort]->SendPfc(PacketKind::Resume);
     }
+}
+
+inline Packet*
+SwitchPort::TakeFirst(Picos now)
+{
     Packet* packet = m_queue.Pop();
     TakeOff(*packet, now);
     if (static_cast<int64_t>(m_queueBytes) > m_mostUnmarked)
@@ -337,6 +343,12 @@ SwitchPort::Dequeue(Picos now)
     m_switch.Release(packet->ingressPort, packet->wireBytes);
     WriteOnLeaving(*packet, m_queueBytes, now);
     return packet;
+}
+
+Packet*
+SwitchPort::Dequeue(Picos now)
+{
+    return IsPaused() || m_queue.IsEmpty() ? nullptr : TakeFirst(now);
 }
 
 void
@@ -408,24 +420,77 @@ SwitchPort::WriteOneByte(Packet& packet, uint64_t bytesLeft, Picos now)
 void
 SwitchPort::Receive(Packet* packet)
 {
-    if (packet->kind == PacketKind::Notification) [[unlikely]]
+    if (packet->kind >= PacketKind::Notification) [[unlikely]]
     {
-        --packet->hop;
-        packet->flow->TowardsSource(packet->hop).SendNotification(packet);
+        PassAhead(packet);
         return;
     }
     m_switch.Forward(packet, *this);
 }
 
 void
+SwitchPort::PassAhead(Packet* packet)
+{
+    if (packet->kind == PacketKind::Notification)
+    {
+        --packet->hop;
+        packet->flow->TowardsSource(packet->hop).SendAhead(packet);
+        return;
+    }
+    SwitchPort* egress = packet->egress[packet->hop];
+    if (packet->kind == PacketKind::Trimmed)
+    {
+        egress->SendHeader(packet);
+        return;
+    }
+    ++packet->hop;
+    egress->SendAhead(packet);
+}
+
+void
+SwitchPort::SendHeader(Packet* packet)
+{
+    if (packet->telemetry != Telemetry::None)
+    {
+        WriteTelemetry(*packet, m_queueBytes, packet->arrival);
+    }
+    ++packet->hop;
+    SendAhead(packet);
+}
+
+void
+SwitchPort::Drop(Packet* packet)
+{
+    if (!m_trims || packet->kind != PacketKind::Data || packet->flow->IsOpenLoop())
+    {
+        Lose(packet, LossCause::BufferFull);
+        return;
+    }
+    LosePayload(*packet, LossCause::Trimmed);
+    packet->kind = PacketKind::Trimmed;
+    packet->wireBytes = std::max(MIN_FRAME_BYTES, packet->wireBytes - packet->payloadBytes);
+    packet->payloadBytes = 0;
+    packet->ecnMarked = true;
+    // Its answer reports the RTT of a packet that has waited in the full queue.
+    packet->sentAt -= IdealTime(m_queueBytes, RateBps(), m_network.rounding);
+    SendHeader(packet);
+}
+
+void
 SwitchPort::OnFail(Picos now)
 {
     m_switch.ForgetPause(*this);
+    Discard(0, LossCause::Failure, now);
+}
+
+void
+SwitchPort::Discard(uint32_t, LossCause cause, Picos now)
+{
     const int64_t mostUnmarked =
         std::exchange(m_mostUnmarked, INT64_MAX); // lost packets are not marked
-    while (Packet* packet = Dequeue(now))
+    while (!m_queue.IsEmpty())
     {
-        LoseByFailure(packet);
+        Lose(TakeFirst(now), cause);
     }
     m_mostUnmarked = mostUnmarked;
 }
@@ -514,16 +579,6 @@ Switch::PauseIfNeeded(SwitchPort& port)
     if (m_buffer.TakePause(port.Index()))
     {
         port.SendPfc(PacketKind::Pause);
-    }
-}
-
-void
-Switch::Release(uint32_t ingressPort, uint32_t bytes)
-{
-    m_buffer.Remove(ingressPort, bytes);
-    if (m_buffer.TakeResume(ingressPort))
-    {
-        m_ports[ingressPort]->SendPfc(PacketKind::Resume);
     }
 }
 

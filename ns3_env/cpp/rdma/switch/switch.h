@@ -108,6 +108,11 @@ class SwitchPort : public Port
     void EnableCongestionPoint(const CongestionPointConfig& config);
     /// Counts from now on the order of data that this port sends to its host, flow by flow, if paths may change.
     virtual void CountOrder() {}
+    /// Starts the watchdog of its pauses, if it is a port with one.
+    virtual void StartWatchdog(const PfcWatchdogConfig&) {}
+    /// Storms that its watchdog has detected; 0 without one.
+    virtual uint64_t PauseStorms() const { return 0; }
+    virtual Picos StormTime(Picos) const { return 0; }
     /// Keeps time-weighted statistics of the egress queue from `origin` on.
     void RecordQueue(Picos origin) { m_stats = std::make_unique<QueueStats>(origin); }
 
@@ -116,8 +121,10 @@ class SwitchPort : public Port
     [[gnu::always_inline]] bool IsOpen(Picos now);
     /// Sends a packet on through an open port: as Enqueue(), without a queue.
     [[gnu::always_inline]] void PassOn(Packet* packet, Picos now);
-    /// Drops a packet that was to leave here, for which the switch has no room.
-    void Drop(Packet* packet) { Lose(packet, LossCause::BufferFull); }
+    /// Drops a packet that was to leave here, for which the switch has no room, or sends its header on.
+    void Drop(Packet* packet);
+    /// Trims data packets that it would drop.
+    void Trim() { m_trims = true; }
 
     uint64_t QueueBytes() const { return m_queueBytes; }
     const PacketFifo& Queue() const { return m_queue; }
@@ -131,9 +138,15 @@ class SwitchPort : public Port
     Packet* Dequeue(Picos now);
     Picos NextReady(Picos now) const { return IsPaused() || m_queue.IsEmpty() ? NEVER : now; }
     void Receive(Packet* packet) override;
+    /// Sends on a packet that precedes data.
+    void PassAhead(Packet* packet);
 
     void OnFail(Picos now) override;
     void OnRecover() override;
+    /// Bytes that wait here of one class, or of all if there is one class.
+    uint64_t BytesOf(uint32_t) const { return m_queueBytes; }
+    /// Drops what waits here, likewise.
+    void Discard(uint32_t trafficClass, LossCause cause, Picos now);
     /// Further work on joining a queue with a congestion point, and on leaving one of a port with several. `bytesLeft`:
     /// of that queue; null: nothing is marked.
     void Sample(const Packet& packet, CongestionPoint& point, uint64_t queueBytes);
@@ -147,6 +160,7 @@ class SwitchPort : public Port
     alignas(CACHE_LINE) PacketFifo m_queue;
 
   private:
+    [[gnu::always_inline]] Packet* TakeFirst(Picos now);
     void CountFlow(const Packet& packet, Picos now);
     [[gnu::always_inline]] void TakeOff(const Packet& packet, Picos now);
     [[gnu::always_inline]] void Mark(Packet& packet, EcnMarker& marker, uint64_t bytesLeft);
@@ -155,6 +169,8 @@ class SwitchPort : public Port
     void WriteOneByte(Packet& packet, uint64_t bytesLeft, Picos now);
     void WriteShorterBacklog(Packet& packet, Picos now);
     void Notify(const Packet& packet, const QueueFeedback& feedback);
+    /// Sends a header on behind no data, with a record of the queue that its packet would have waited in.
+    void SendHeader(Packet* packet);
 
     Switch& m_switch;
     uint64_t m_queueBytes{0};
@@ -162,6 +178,7 @@ class SwitchPort : public Port
     uint32_t m_flows{0};               ///< whose first, but not last packet has arrived
     uint32_t m_telemetryUnit{1};
     bool m_queuesAll{false}; ///< no packet passes (IsOpen)
+    bool m_trims{false};
     std::unique_ptr<QueueStats> m_stats;
     std::unique_ptr<CongestionPoint> m_congestionPoint;
     std::unique_ptr<RecentFlows> m_recent; ///< null: `m_flows` counts
@@ -191,7 +208,7 @@ class Switch : public Object
     /// Forwards a packet that arrived by `ingress`.
     void Forward(Packet* packet, SwitchPort& ingress);
     /// Releases the buffer of a packet that entered by `ingressPort` and has left the queue.
-    void Release(uint32_t ingressPort, uint32_t bytes);
+    [[gnu::always_inline]] void Release(uint32_t ingressPort, uint32_t bytes);
 
     /// @name The link at a port
     /// @{

@@ -3,7 +3,7 @@
 
 The size is that of NCCL's tests: the data of each rank (all-reduce, all-to-all, broadcast), the input of a
 rank to a reduce-scatter, the result of an all-gather. Rings, halving and doubling: Thakur 2005. Trees:
-rank i's parent is (i - 1) // 2.
+rank i's parent is (i - 1) // 2. In the network: Graham 2016.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ Algorithm = Literal[
     "hierarchical_all_reduce",
     "halving_doubling_all_reduce",
     "tree_all_reduce",
+    "in_network_all_reduce",
     "reduce_scatter",
     "all_gather",
     "all_to_all",
@@ -41,7 +42,8 @@ def sends(algorithm: Algorithm, ranks: int, size_bytes: int, node_ranks: int = 1
 
     Args:
         algorithm: algorithm of the collective.
-        ranks: number of ranks; a hierarchical collective groups every ``node_ranks`` neighbours into a node.
+        ranks: number of ranks; a hierarchical collective groups every ``node_ranks`` neighbours into a node,
+            one in the network gives them a reducer. Reducers follow the ranks, the root last.
         size_bytes: size of each rank's data.
         node_ranks: a divisor of ``ranks``.
     """
@@ -49,7 +51,15 @@ def sends(algorithm: Algorithm, ranks: int, size_bytes: int, node_ranks: int = 1
         return _hierarchical(ranks, size_bytes, node_ranks)
     if algorithm == "hierarchical_all_to_all":
         return hierarchical_all_to_all(equal_parts([size_bytes] * ranks), node_ranks)
+    if algorithm == "in_network_all_reduce":
+        return _in_network(ranks, size_bytes, node_ranks)
     return _ALGORITHMS[algorithm](ranks, size_bytes)
+
+
+def count_reducers(ranks: int, node_ranks: int) -> int:
+    """Reducers of a collective in the network: one for each group of ranks, and a root above several."""
+    groups = -(-ranks // node_ranks)
+    return groups + (groups > 1)
 
 
 def count_pieces(size_bytes: int, chunk_bytes: int | None) -> int:
@@ -74,6 +84,9 @@ def count_flows(
         return (
             2 * ranks * sum(count_pieces(segment << i, chunk_bytes) for i in range((ranks - 1).bit_length()))
         )
+    if algorithm == "in_network_all_reduce":
+        edges = ranks + count_reducers(ranks, node_ranks) - 1
+        return 2 * edges * count_pieces(size_bytes, chunk_bytes)
     if algorithm in ("tree_all_reduce", "broadcast", "pipeline"):
         return (
             (2 if algorithm == "tree_all_reduce" else 1) * (ranks - 1) * count_pieces(size_bytes, chunk_bytes)
@@ -210,6 +223,21 @@ def _tree(ranks: int, size_bytes: int) -> list[Send]:
     up = _up(ranks, size_bytes)
     at_root = tuple(i for i, send in enumerate(up) if send.dst == 0)
     return up + _down(ranks, size_bytes, len(up), at_root)
+
+
+def _in_network(ranks: int, size_bytes: int, node_ranks: int) -> list[Send]:
+    """Each rank's data to its reducer, sums to the root, and the result to all."""
+    reducers = range(ranks, ranks + count_reducers(ranks, node_ranks))
+    root = reducers[-1]
+    leaves = reducers[:-1] or reducers
+    up = [Send(r, leaves[r // node_ranks], size_bytes) for r in range(ranks)]
+    inputs = _received(up, 0, root + 1)
+    sums = [Send(leaf, root, size_bytes, inputs[leaf]) for leaf in leaves if leaf != root]
+    result = {root: inputs[root] or tuple(range(ranks, ranks + len(sums)))}
+    below = [Send(root, leaf, size_bytes, result[root]) for leaf in leaves if leaf != root]
+    result |= {send.dst: (ranks + len(sums) + i,) for i, send in enumerate(below)}
+    down = [Send(send.dst, send.src, size_bytes, result[send.dst]) for send in up]
+    return [*up, *sums, *below, *down]
 
 
 def equal_parts(sizes: Sequence[int]) -> list[list[int]]:

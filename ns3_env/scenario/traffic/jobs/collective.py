@@ -22,12 +22,13 @@ from ns3_env.scenario.traffic.jobs.algorithms import (
     bounds,
     count_flows,
     count_pieces,
+    count_reducers,
     hierarchical_all_to_all,
     sends,
 )
 from ns3_env.scenario.traffic.jobs.pairs import read_pairs
 from ns3_env.scenario.traffic.jobs.sending import flows_of
-from ns3_env.scenario.traffic.kind import Flows, TrafficKind, rank_faults
+from ns3_env.scenario.traffic.kind import Flows, TrafficKind, host_fault, rank_faults
 from ns3_env.scenario.traffic.tasks import Task
 
 MAX_RANKS = 4096
@@ -54,7 +55,10 @@ class CollectiveWork(TrafficKind):
         default=None, ge=1, description="a send is cut into flows of as much; none: whole"
     )
     node_ranks: int = Field(
-        default=8, ge=1, le=MAX_RANKS, description="of hierarchical algorithms: ranks of a node, neighbours"
+        default=8,
+        ge=1,
+        le=MAX_RANKS,
+        description="of hierarchical algorithms: ranks of a node, neighbours; in the network: of a reducer",
     )
     iterations: int = Field(default=1, ge=1, le=MAX_ITERATIONS)
     compute_ns: Nanoseconds = Field(default=0, ge=0, description="of each rank before it sends")
@@ -99,25 +103,31 @@ class CollectiveWork(TrafficKind):
             self.algorithm, ranks, self.data_bytes, self.chunk_bytes, self.node_ranks
         )
 
-    def iterations_on(self, hosts: Sequence[int], random: np.random.Generator) -> Iterations:
-        """All iterations of one job: rank i is ``hosts[i]``."""
+    def iterations_on(
+        self, hosts: Sequence[int], random: np.random.Generator, reducers: Sequence[int] = ()
+    ) -> Iterations:
+        """All iterations of one job: rank i is ``hosts[i]``; reducers do not compute."""
         sendings = self._sends(len(hosts))
-        iterations = Iterations(self, hosts, random)
+        iterations = Iterations(self, [*hosts, *reducers], random, len(hosts))
         for iteration in range(self.iterations):
             iterations.add(iteration, sendings)
         return iterations
 
-    def _play(self, job: str, hosts: Sequence[int], random: np.random.Generator) -> Flows:
-        iterations = self.iterations_on(hosts, random)
+    def _play(
+        self, job: str, hosts: Sequence[int], random: np.random.Generator, reducers: Sequence[int] = ()
+    ) -> Flows:
+        iterations = self.iterations_on(hosts, random, reducers)
         return flows_of(iterations.flows, job, self.controller, self.start_ns)
 
 
 class Iterations:
     """One job's flows and steps, made iteration by iteration."""
 
-    def __init__(self, work: CollectiveWork, hosts: Sequence[int], random: np.random.Generator) -> None:
+    def __init__(
+        self, work: CollectiveWork, hosts: Sequence[int], random: np.random.Generator, computing: int
+    ) -> None:
         self.flows = JobFlows(work.chunk_bytes)
-        self._work, self._hosts, self._random = work, hosts, random
+        self._work, self._hosts, self._random, self._computing = work, hosts, random, computing
         self._ended: list[list[Task]] = [[] for _ in hosts]
 
     def ends(self) -> list[Task]:
@@ -131,7 +141,7 @@ class Iterations:
         if work.algorithm == "pipeline":
             touched = self._pipeline(iteration)
         else:
-            ready = [[self._compute(iteration, rank, [])] for rank in ranks]
+            ready = [[self._compute(iteration, x, [])] if x < self._computing else [] for x in ranks]
             touched = self.flows.add(sendings, self._hosts, ranks, ready, False, work.algorithm, iteration)
         self._ended = [tasks or self._ended[rank] for rank, tasks in enumerate(touched)]
 
@@ -174,6 +184,11 @@ class Collective(CollectiveWork):
     ranks: Annotated[list[int], few(MAX_RANKS, WHY_RANKS)] | None = Field(
         default=None, min_length=2, description="host of each rank; several may be on one; none: all hosts"
     )
+    reducers: Annotated[list[int], few(MAX_RANKS, WHY_RANKS)] = Field(
+        default=[],
+        description="of in_network_all_reduce: hosts that stand for switches' reduction units, one for each "
+        "node_ranks ranks, then a root above several",
+    )
     job: str | None = Field(
         default=None, min_length=1, description="its name in results; none: the algorithm"
     )
@@ -197,11 +212,29 @@ class Collective(CollectiveWork):
         return self
 
     def _of(self, network: Network) -> Sequence[int]:
-        return network.hosts if self.ranks is None else self.ranks
+        if self.ranks is not None:
+            return self.ranks
+        return [host for host in network.hosts if host not in self.reducers]
+
+    def _reducer_faults(self, network: Network, hosts: Sequence[int]) -> list[str]:
+        """Refuses too few or too many reducers, those that are no hosts, and those that are ranks."""
+        if self.algorithm != "in_network_all_reduce":
+            return ["reducers: are in_network_all_reduce's: leave them out"] if self.reducers else []
+        needed = count_reducers(len(hosts), self.node_ranks)
+        if len(self.reducers) != needed:
+            return [
+                f"reducers: {len(self.reducers)} for {len(hosts)} ranks, {self.node_ranks} of a reducer "
+                f"(node_ranks); there must be {needed}: one for each of these groups"
+                + (", and a root" if needed > 1 else "")
+            ]
+        texts = [x for i, y in enumerate(self.reducers) for x in host_fault(network, f"reducers.{i}", y)]
+        twice = Counter([*self.reducers, *hosts])
+        return texts + [f"reducers: host {x} is one twice, or a rank" for x in self.reducers if twice[x] > 1]
 
     def faults(self, network: Network) -> list[str]:
         hosts = self._of(network)
-        return rank_faults(network, hosts, len(hosts)) or self._size_faults(len(hosts))
+        faults = rank_faults(network, hosts, len(hosts)) or self._reducer_faults(network, hosts)
+        return faults or self._size_faults(len(hosts))
 
     def _data_faults(self, ranks: int) -> list[str]:
         if self.pair_bytes is None:
@@ -244,7 +277,7 @@ class Collective(CollectiveWork):
         return self._most_flows(len(self._of(network)))
 
     def generate(self, network: Network, random: np.random.Generator) -> Flows:
-        return self._play(self.job or self.algorithm, self._of(network), random)
+        return self._play(self.job or self.algorithm, self._of(network), random, self.reducers)
 
 
 class Jobs(CollectiveWork):
@@ -260,6 +293,8 @@ class Jobs(CollectiveWork):
     placement: Literal["packed", "interleaved", "random"] = "interleaved"
 
     def faults(self, network: Network) -> list[str]:
+        if self.algorithm == "in_network_all_reduce":
+            return ["algorithm: several jobs have no reducers: write a mix of parts of kind collective"]
         if self.jobs * self.ranks_each > len(network.hosts):
             return [
                 f"jobs: {self.jobs} jobs of {self.ranks_each} hosts are {self.jobs * self.ranks_each}, and "
