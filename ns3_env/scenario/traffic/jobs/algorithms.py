@@ -242,8 +242,9 @@ def _in_network(ranks: int, size_bytes: int, node_ranks: int) -> list[Send]:
 
 def equal_parts(sizes: Sequence[int]) -> list[list[int]]:
     """Bytes that each rank has for each, of its size the same for all, to a byte."""
-    edges = (bounds(len(sizes), size) for size in sizes)
-    return [[end - begin for begin, end in pairwise(edge)] for edge in edges]
+    edges = {size: bounds(len(sizes), size) for size in set(sizes)}
+    rows = {size: [end - begin for begin, end in pairwise(edge)] for size, edge in edges.items()}
+    return [rows[size] for size in sizes]
 
 
 def all_to_all(parts: Sequence[Sequence[int]]) -> list[Send]:
@@ -254,7 +255,7 @@ def all_to_all(parts: Sequence[Sequence[int]]) -> list[Send]:
     """
     ranks = len(parts)
     pairs = [(r, (r + k) % ranks) for k in range(1, ranks) for r in range(ranks)]
-    return [Send(src, dst, parts[src][dst]) for src, dst in pairs if parts[src][dst]]
+    return [Send(src, dst, size) for src, dst in pairs if (size := parts[src][dst])]
 
 
 def hierarchical_all_to_all(parts: Sequence[Sequence[int]], node_ranks: int) -> list[Send]:
