@@ -42,10 +42,10 @@ def find_executable(transport: Transport = "rdma") -> Path:
 
     Raises SimulatorNotFound.
     """
-    return _found(transport)[0]
+    return _locate(transport)[0]
 
 
-def _found(transport: Transport) -> tuple[Path, int]:
+def _locate(transport: Transport) -> tuple[Path, int]:
     """The transport's program, and the time of its last change, ns. Raises SimulatorNotFound.
 
     One call to the system: a reset asks a dozen times.
@@ -117,7 +117,7 @@ def describe_controllers(
         SimulatorNotFound, SimulatorDied: there is no simulator, or it fails.
     """
     if executable is None:
-        path, changed_ns = _found(transport)
+        path, changed_ns = _locate(transport)
     else:
         path = Path(executable)
         try:

@@ -122,8 +122,8 @@ def test_reducers_in_the_network_bring_all_data_to_all_ranks_and_each_rank_sends
     carried: list[set[int]] = []
     for send in schedule:
         assert all(schedule[i].dst == send.src for i in send.after)
-        own = {send.src} if send.src < ranks else set()
-        carried.append(own.union(*(carried[i] for i in send.after)))
+        of_rank = {send.src} if send.src < ranks else set()
+        carried.append(of_rank.union(*(carried[i] for i in send.after)))
     received = {send.dst: data for send, data in zip(schedule, carried, strict=True) if send.dst < ranks}
     assert received == {rank: set(range(ranks)) for rank in range(ranks)}
     assert Counter(send.src for send in schedule if send.src < ranks) == Counter(range(ranks))

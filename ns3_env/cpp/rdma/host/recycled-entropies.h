@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Path entropies of one sender that are used again once their packets are acknowledged (REPS, Bonato 2025).
+// Path entropies that a sender uses again once their packets are acknowledged (REPS, Bonato 2025).
 #ifndef NS3_ENV_RDMA_HOST_RECYCLED_ENTROPIES_H
 #define NS3_ENV_RDMA_HOST_RECYCLED_ENTROPIES_H
 
