@@ -38,7 +38,7 @@ def test_a_link_to_a_file_of_the_repository_leads_to_its_text(site: Path) -> Non
 
 def test_each_film_that_a_page_links_to_is_there(site: Path) -> None:
     linked = re.findall(r'href="(films/[^"]+\.html)"', (site / "films.html").read_text())
-    assert len(linked) == 3
+    assert len(linked) == 4
     for film in linked:
         assert (site / film).read_text().startswith("<!-- film of ns3-env -->")
 
@@ -55,7 +55,7 @@ def test_the_notebooks_outputs_are_on_its_page(site: Path) -> None:
     assert "sends its fair share: 49 decisions" in page
     assert "constant-window" in page
     linked = re.findall(r'src="(first-hour-\d\.png)"', page)
-    assert len(linked) == 3
+    assert len(linked) == 4
     assert all((site / "notebooks" / picture).read_bytes().startswith(b"\x89PNG") for picture in linked)
     assert (site / "notebooks/first-hour.ipynb").exists()
     theorems = (site / "notebooks/smcc-theorems.html").read_text("utf-8")
