@@ -40,7 +40,7 @@ RIGHT: dict[str, list[Any]] = {
         key: [True, None]
         for key in ["queues", "windows", "events", "reordering", "controller_state", "controller_counters"]
     },
-    "pcap_snaplen": [None],
+    **{key: [None] for key in ["pcap_snaplen", "trimming"]},
     **{key: [LARGE] for key in ["rto_low_ns", "cnp_delay_ns", "ack_delay_ns"]},
     "bdp_cap": [1.5, None],
     "loss.links": [[], None],
