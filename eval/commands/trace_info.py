@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Command ``trace-info``: contents of ranks' execution traces, and of logs of jobs."""
+"""Command ``trace-info``: contents of execution traces, of logs of jobs, of a node's topology."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _MOST_JOBS = 5_000_000
 
 
 def add(options: argparse.ArgumentParser) -> Work:
-    """contents of a job's traces (Chakra, GOAL, workloads of ASTRA-sim and SimAI), or of a CSV of jobs"""
+    """contents of a job's traces (Chakra, GOAL, ASTRA-sim, SimAI), a CSV of jobs, or NCCL's topology"""
     options.add_argument(
         "file",
         metavar="FILE",
         help="rank 0's trace, or the name in a scenario's traffic, without .0.et; a .goal; a workload's "
-        ".txt; a .csv of jobs, or of an all-to-all's sizes",
+        ".txt; a .csv of jobs, or of an all-to-all's sizes; a node's .xml",
     )
     options.add_argument("--groups", metavar="FILE", help="process groups, as ASTRA-sim has them in JSON")
     options.add_argument(
@@ -37,8 +37,8 @@ def add(options: argparse.ArgumentParser) -> Work:
         from ns3_env.config.command_line import new_console
         from ns3_env.eval.output.table import new_table, print_table
 
-        if arguments.file.endswith(".csv"):
-            print_csv(arguments.file)
+        if arguments.file.endswith((".csv", ".xml")):
+            (print_csv if arguments.file.endswith(".csv") else print_node)(arguments.file)
             return
         traffic = read(arguments.file, arguments.groups, arguments.npus)
         traces = traffic.traces()
@@ -86,6 +86,21 @@ def print_csv(path: str) -> None:
         print_pairs(path)
     else:
         print_log(path)
+
+
+def print_node(path: str) -> None:
+    """Prints a node of NCCL's topology, and the keys of a cluster of them. Raises ScenarioError."""
+    from ns3_env.config.command_line import new_console
+    from ns3_env.scenario.topology.nccl import read_node
+
+    node, console = read_node(path), new_console()
+    keys = node.keys()
+    up, out = (f"{{rate_bps: {keys[key]['rate_bps'] / 1e9:g}Gbps}}" for key in ("scale_up", "scale_out"))
+    rails = f", rails: {node.cards}" if keys["rails"] else ""
+    text = f"{path}: {node.gpus} GPUs, each with NVLinks of {node.gpu_bps / 1e9:g} Gb/s together; "
+    text += f"{node.cards} network cards of {node.card_bps / 1e9:g} Gb/s"
+    cluster = f"kind: cluster, gpus_per_node: {node.gpus}{rails}, scale_up: {up}, scale_out: {out}"
+    console.print("\n".join([text, *node.notes, f"topology: {{{cluster}}}"]), soft_wrap=True)
 
 
 def print_pairs(path: str) -> None:

@@ -124,13 +124,14 @@ def flush(path: Path) -> None:
         os.close(opened)
 
 
-def _beside_the_scenario(file: str, info: ValidationInfo) -> str:
+def beside_the_scenario(file: str, info: ValidationInfo) -> str:
+    """The absolute path of a file that a scenario names, relative to the folder in the context."""
     folder = (info.context or {}).get("folder", "")
     return os.path.abspath(os.path.join(folder, file))
 
 
 #: A relative one lies next to the scenario's own file; for a scenario without, in the working directory.
-NamedFile = Annotated[str, Field(min_length=1), AfterValidator(_beside_the_scenario)]
+NamedFile = Annotated[str, Field(min_length=1), AfterValidator(beside_the_scenario)]
 
 
 class LineFaults:

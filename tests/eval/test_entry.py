@@ -11,6 +11,7 @@ from examples import chakra_traces
 from ns3_env.config.command_line import interpreter
 from ns3_env.eval.commands.lists import KINDS
 from ns3_env.eval.commands.main import main
+from tests.samples.published_texts import NCCL_NODE
 
 
 def test_what_is_passed_on_is_answered_by_the_command(capsys: pytest.CaptureFixture[str]) -> None:
@@ -60,6 +61,12 @@ def test_traces_are_told_of_by_kinds_of_nodes(
     log.write_text("9,1kB\n20,0\n")
     assert main(["eval", "trace-info", str(log)]) == 0
     assert "2 ranks, 1,020 B sent, 20 to 1,000 B by a rank, at most 1,000 B" in capsys.readouterr().out
+    node = tmp_path / "node.xml"
+    node.write_text(NCCL_NODE)
+    assert main(["eval", "trace-info", str(node)]) == 0
+    output = capsys.readouterr().out
+    assert "8 GPUs, each with NVLinks of 2966.4 Gb/s together; 8 network cards of 400 Gb/s" in output
+    assert "gpus_per_node: 8, scale_up: {rate_bps: 2966.4Gbps}, scale_out: {rate_bps: 400Gbps}}" in output
     assert main(["eval", "trace-info", str(tmp_path / "none")]) == 2
     assert "none.0.et: No such file" in capsys.readouterr().err
 

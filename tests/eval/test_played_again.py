@@ -24,7 +24,7 @@ from ns3_env.scenario.traffic.kind import Group
 from ns3_env.simulator import Simulator
 from tests.paths import DATA
 from tests.samples.job_texts import PING_PONG
-from tests.samples.published_texts import TWO_TIERS
+from tests.samples.published_texts import NCCL_NODE, TWO_TIERS
 
 VARIATIONS: list[dict[str, Any]] = parse((DATA / "variations.yaml").read_text("utf-8"))
 #: Sections, and the models of their keys.
@@ -65,6 +65,7 @@ def test_a_written_configuration_plays_to_the_same_bytes(
     Path("step.goal").write_text(PING_PONG)
     Path("matrix.cm").write_text("Nodes 2\nConnections 1\n0->1 start 9000 size 5000\n")
     Path("tree.topo").write_text(TWO_TIERS)
+    Path("node.xml").write_text(NCCL_NODE)
     Path("link.trace").write_text("1\n1\n2\n4\n")
     Path("pairs.csv").write_text("0,5kB,9\n70,0,0\n1,2,0\n")
     Path("jobs.csv").write_text("arrival_s,gpus,duration_s,model\n0,2,9,\n2,2,0.1,a\n1,3,0.05,b\n")

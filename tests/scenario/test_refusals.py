@@ -20,7 +20,7 @@ from ns3_env.scenario import Dumbbell, Incast, Scenario
 from ns3_env.simulator import Simulator
 from tests.paths import DATA
 from tests.samples.job_texts import JSONIZER, MICRO_ASTRA, PING_PONG, SIMAI
-from tests.samples.published_texts import FLOWS, MATRIX, THREE_TIERS, TOPOLOGY, file_text
+from tests.samples.published_texts import FLOWS, MATRIX, NCCL_NODE, THREE_TIERS, TOPOLOGY, file_text
 from tests.samples.scenarios import INCAST, refusal
 from tests.samples.tables import changed, fits, refusals, scenario_tables
 
@@ -255,6 +255,13 @@ FORMS: dict[str, tuple[str, dict[str, Any]]] = {
         )
         for name in ("routers.cch", "latencies.intra")
     },
+    "n.xml": (
+        NCCL_NODE,
+        {
+            "topology": {"kind": "cluster", "nccl_topology": "n.xml"},
+            "traffic": {"kind": "incast", "flows": 1},
+        },
+    ),
     "topology.txt": (TOPOLOGY, PUBLISHED),
     "flow.txt": (FLOWS, PUBLISHED),
     "flows.csv": (CSV + "0,4,1kB,1.5us\n1,4,20,7\n", {"traffic": {"kind": "csv", "file": "flows.csv"}}),

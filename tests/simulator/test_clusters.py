@@ -3,17 +3,20 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, get_args
 
 import pytest
 
-from ns3_env.errors import ScenarioError
+from ns3_env.errors import ScenarioError, ScenarioWarning
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.topology import Cluster, Network
 from ns3_env.scenario.traffic.jobs.algorithms import Algorithm
 from ns3_env.simulator.results import Results
 from tests.samples import idle_star
+from tests.samples.published_texts import NCCL_NODE
 from tests.samples.scenarios import results_of
 
 CLUSTER: dict[str, Any] = {
@@ -155,6 +158,34 @@ def test_a_cluster_has_what_it_counts() -> None:
         assert cluster.counts() == (len(network.nodes) - switches, switches, len(network.links))
         assert network.hosts == list(range(cluster.gpus))
         assert network.faults() == []
+
+
+@pytest.mark.parametrize(
+    ("change", "rails", "up", "out", "warning"),
+    [
+        (("", ""), None, "2966.4Gbps", "400Gbps", ""),  # 18 links of 20.6 GB/s
+        ((' sm="90"', ' sm="86"'), None, "1728Gbps", "400Gbps", ""),
+        ((r'(<net name=".*?" dev=")(.*?/>)', r"\1\2\g<1>1\2"), None, "2966.4Gbps", "800Gbps", ""),
+        (('<net name="mlx5_[1357].*?/>', ""), 4, "2966.4Gbps", "400Gbps", ""),
+        (('<net name="mlx5_[0-3].*?/>', ""), 4, "2966.4Gbps", "400Gbps", "<cpu>: GPUs share cards unevenly"),
+        (("0x068000", "0x030200"), None, "2966.4Gbps", "400Gbps", "<nvlink>: links between GPUs"),
+    ],
+)
+def test_a_node_of_nccl_is_the_cluster_of_the_same_keys(
+    tmp_path: Path, change: tuple[str, str], rails: int | None, up: str, out: str, warning: str
+) -> None:
+    (tmp_path / "node.xml").write_text(re.sub(*change, NCCL_NODE))
+    content = {"traffic": {"kind": "incast", "flows": 1}}
+    common = {"kind": "cluster", "nodes": 2, "scale_up": {"delay_ns": 70}}
+    with pytest.warns(ScenarioWarning, match=warning) if warning else nullcontext():
+        topology = {**common, "nccl_topology": "node.xml"}
+        from_file = Scenario.from_mapping({**content, "topology": topology}, "x", tmp_path)
+    keys = {**common, "gpus_per_node": 8, "rails": rails, "scale_out": {"rate_bps": out}}
+    keys["scale_up"] = {"rate_bps": up, "delay_ns": 70}
+    assert from_file == Scenario.from_mapping({**content, "topology": keys}, "x")
+    twice = r"also sets gpus_per_node, rails, scale_up\.rate_bps, scale_out\.rate_bps"
+    with pytest.raises(ScenarioError, match=twice):
+        Scenario.from_mapping({**content, "topology": {**keys, **topology, **keys}}, "x", tmp_path)
 
 
 @pytest.mark.parametrize("optimised", [True, False])

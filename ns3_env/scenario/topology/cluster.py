@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
+import warnings
+from collections.abc import Mapping
+from typing import Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationInfo, model_validator
 from typing_extensions import Self
 
 from ns3_env.config.bounds import (
@@ -18,8 +20,11 @@ from ns3_env.config.bounds import (
     LinkRate,
     SwitchCount,
 )
+from ns3_env.config.files import NamedFile, beside_the_scenario
 from ns3_env.config.model import Strict
+from ns3_env.errors import ScenarioWarning
 from ns3_env.scenario.topology.kind import GBPS, TopologyKind
+from ns3_env.scenario.topology.nccl import read_node
 from ns3_env.scenario.topology.network import Link, Network
 
 
@@ -71,6 +76,33 @@ class Cluster(TopologyKind):
         default_factory=ScaleUp, description="null: GPUs of a node meet only in the fabric"
     )
     scale_out: ScaleOut = Field(default_factory=ScaleOut)
+    nccl_topology: NamedFile | None = Field(
+        default=None,
+        exclude=True,
+        description="NCCL's topology of a node, instead of gpus_per_node, rails and both rate_bps",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _like_the_node(cls, data: Any, info: ValidationInfo) -> Any:
+        """Writes out the keys that NCCL's file sets, instead of its name."""
+        file = data.get("nccl_topology") if isinstance(data, Mapping) else None
+        if not isinstance(file, str) or not file:
+            return data
+        node = read_node(beside_the_scenario(file, info))
+        merged, twice = {key: data[key] for key in data if key != "nccl_topology"}, list[str]()
+        for key, value in node.keys().items():
+            if isinstance(value, dict) and isinstance(section := merged.get(key), Mapping):
+                twice += [f"{key}.{name}" for name in value if name in section]
+                value = {**section, **value}
+            elif key in merged:
+                twice.append(key)
+            merged[key] = value
+        if twice:
+            raise ValueError(f"nccl_topology: {file} also sets {', '.join(twice)}; say either this or those")
+        for note in node.notes:
+            warnings.warn(f"{file}: {note}", ScenarioWarning, stacklevel=2)
+        return merged
 
     @property
     def gpus(self) -> int:
