@@ -52,6 +52,9 @@ from ns3_env.scenario.tcp_queue import Tcp, Threshold
 from ns3_env.scenario.topology import Network
 from ns3_env.scenario.traffic import Flows, Stream
 
+#: Keys of a switch that are written only if they are on, so that other scenarios keep their text and hash.
+_OFF_BY_DEFAULT = ("pfc_watchdog", "trimming")
+
 
 def rdma_sections(scenario: ScenarioFields, network: Network, controllers: list[int]) -> dict[str, Any]:
     """RDMA's keys; ``controllers``: each flow's, as an index."""
@@ -62,12 +65,13 @@ def rdma_sections(scenario: ScenarioFields, network: Network, controllers: list[
     if ecn is not None:
         most = most_kmax_bytes(scenario, network, ecn)
         marking = {**ecn.model_dump(), **({} if most is None else {"most_kmax_bytes": most})}
+    unused = [key for key in _OFF_BY_DEFAULT if not getattr(scenario.switch, key)]
     content: dict[str, Any] = {
         "timing": timing(scenario),
         "payload_bytes": scenario.payload_bytes,
         "priority_group": next(iter(scenario.traffic.priority_groups())),
         "switch": {
-            **scenario.switch.model_dump(exclude={"ecn_agents"}),
+            **scenario.switch.model_dump(exclude={"ecn_agents", *unused}),
             "buffer_bytes": buffer_bytes(scenario, network),
             "headroom_frames": headroom_frames(scenario),
             "ecn": marking,
