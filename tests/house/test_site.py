@@ -55,7 +55,7 @@ def test_the_notebooks_outputs_are_on_its_page(site: Path) -> None:
     assert "sends its fair share: 49 decisions" in page
     assert "constant-window" in page
     linked = re.findall(r'src="(first-hour-\d\.png)"', page)
-    assert len(linked) == 4
+    assert len(linked) == 3
     assert all((site / "notebooks" / picture).read_bytes().startswith(b"\x89PNG") for picture in linked)
     assert (site / "notebooks/first-hour.ipynb").exists()
     theorems = (site / "notebooks/smcc-theorems.html").read_text("utf-8")
