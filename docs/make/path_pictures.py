@@ -38,7 +38,7 @@ def bisection(simulator: Simulator, spines: int, how: Ecmp | Spray, seed: int) -
     """Share of hosts' rate that arrives if each host of a leaf sends to one of the other at line rate."""
     random = np.random.default_rng(seed)
     to = [*(spines + random.permutation(spines)), *random.permutation(spines)]
-    streams = [ConstantRate(src=i, dst=int(x), rate_bps=RATE_BPS) for i, x in enumerate(to)]
+    streams = [ConstantRate(src=i, dst=int(x), rate_bps=RATE_BPS, phase_ns=0) for i, x in enumerate(to)]
     last = FlowList(flows=[Flow(src=0, dst=1, size_bytes=1, start_ns=LONG_NS)])
     scenario = Scenario(
         seed=seed,

@@ -310,16 +310,25 @@ def _tie_warnings(scenario: ScenarioFields, network: Network) -> Iterator[str]:
     together: dict[tuple[object, ...], list[ConstantRate]] = defaultdict(list)
     for stream in _streams(scenario.traffic):
         link, switch = network.access[stream.src], network.access_switch(stream.src)
-        together[stream.rate_bps, stream.start_ns, link.rate_bps, link.delay_ns, switch].append(stream)
-    for streams in together.values():
+        phase = 0 if scenario.preset == "published" and stream.phase_ns == "drawn" else stream.phase_ns
+        first = stream.start_ns if phase == "drawn" else stream.start_ns + phase
+        together[stream.rate_bps, phase == "drawn", first, link.rate_bps, link.delay_ns, switch].append(
+            stream
+        )
+    for (_, are_drawn, *_), streams in together.items():
         receivers = {stream.dst for stream in streams}
         sinks = [network.access[dst].rate_bps for dst in receivers if len(receivers) == 1]
         rate, hosts = streams[0].rate_bps, sorted({stream.src for stream in streams})
         if len(hosts) > 1 and rate * len(streams) > min([*fabric, *sinks], default=math.inf):
             yield (
                 f"traffic: packets of the streams from hosts {', '.join(map(str, hosts))}, {rate:g} bit/s "
-                f"each, reach switch {network.access_switch(hosts[0])} at the same instant, always in one "
-                "order: one may lose for all, under every seed; let their rate_bps differ by a thousandth"
+                f"each, reach switch {network.access_switch(hosts[0])} "
+                + (
+                    "at constant distances: their phases decide which loses most, and each seed has others"
+                    if are_drawn
+                    else "at the same instant, always in one order: one may lose for all, under every seed; "
+                    "give each another phase_ns"
+                )
             )
 
 

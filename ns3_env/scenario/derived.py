@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import os
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import cycle
 from typing import Literal
@@ -19,7 +19,7 @@ from ns3_env.scenario.controllers import AGENT, POLICY, Controller
 from ns3_env.scenario.fields import ScenarioFields
 from ns3_env.scenario.switch import Ecn
 from ns3_env.scenario.topology import Network
-from ns3_env.scenario.traffic import Flows, Group
+from ns3_env.scenario.traffic import Flows, Group, Stream
 
 MIB = 1 << 20
 _PFC_FRAME_BYTES = 43
@@ -28,6 +28,8 @@ _MAX_HEADER_BYTES = 90
 #: Receiving hosts from which parts are faster than a network as a whole (docs/large-networks.md).
 _RECEIVERS_OF_PARTS = 128
 _HOSTS_PER_THREAD = 64
+#: Stream of random numbers of streams' phases.
+_PHASES = 0x7068
 
 
 def agent_ports(scenario: ScenarioFields, network: Network) -> list[tuple[int, int]]:
@@ -246,3 +248,21 @@ def thread_count(scenario: ScenarioFields, network: Network, flows: Flows) -> in
             return 1 if len(receivers) >= _RECEIVERS_OF_PARTS else None
         case threads:
             return threads
+
+
+def in_phase(scenario: ScenarioFields, streams: Sequence[Stream]) -> list[Stream]:
+    """The streams from their first packets on: equal ones are out of step, and every seed has them otherwise.
+
+    In step, packets of two of them would reach a switch at the same instant, always in one order.
+    """
+    payload = scenario.tcp.payload_bytes if scenario.transport == "tcp" else scenario.payload_bytes
+    random = np.random.default_rng((_PHASES, scenario.seed))
+    shifted = []
+    for stream in streams:
+        phase = stream.phase_ns
+        if phase is None:
+            share, gap_ns = random.random(), 8e9 * payload / stream.rate_bps
+            left_ns = math.inf if stream.stop_ns is None else stream.stop_ns - stream.start_ns - 1
+            phase = 0 if scenario.preset == "published" else int(share * min(gap_ns, left_ns))
+        shifted.append(stream._replace(start_ns=stream.start_ns + phase))
+    return shifted

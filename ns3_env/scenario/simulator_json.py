@@ -38,6 +38,7 @@ from ns3_env.scenario.derived import (
     draw_flows,
     fastest_port_bps,
     headroom_frames,
+    in_phase,
     min_rate_bps,
     most_kmax_bytes,
     own_controllers,
@@ -242,8 +243,10 @@ def _draw_content(
     if streams := flows.streams:
         content["streams"] = {
             name: [-1 if value is None else value for value in column]
-            for name, column in zip(Stream._fields, zip(*streams, strict=True), strict=True)
-            if name != "group"
+            for name, column in zip(
+                Stream._fields, zip(*in_phase(scenario, streams), strict=True), strict=True
+            )
+            if name not in ("phase_ns", "group")
         }
     if flows.tasks:
         content["dependencies"] = flows.tasks.content(len(flows))

@@ -24,7 +24,7 @@ def valid() -> dict[str, Any]:
         traffic=Mix(
             parts=[
                 Incast(flows=2, size_bytes=5_000, spread_ns=0),
-                ConstantRate(src=0, dst=2, rate_bps=2e9, stop_ns=100_000),
+                ConstantRate(src=0, dst=2, rate_bps=2e9, stop_ns=100_000, phase_ns=0),
             ]
         ),
         controllers=[Controller(name="dcqcn", attributes={"Gain": 0.5})],

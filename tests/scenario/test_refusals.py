@@ -69,17 +69,18 @@ def test_numbers_that_are_too_large_together_are_refused_with_the_reason(
     assert any(reason in message for reason in REASONS)
 
 
-def streams(*rates_and_starts: tuple[float, int]) -> dict[str, Any]:
+def streams(*rates_and_starts: tuple[float, int], **keys: Any) -> dict[str, Any]:
     """Streams of these shares of 1 Gb/s each from its own host over one link, and a flow."""
     parts = [
-        {"kind": "constant_rate", "src": i, "dst": 4, "rate_bps": rate * 1e9, "start_ns": start}
+        {"kind": "constant_rate", "src": i, "dst": 4, "rate_bps": rate * 1e9, "start_ns": start, **keys}
         for i, (rate, start) in enumerate(rates_and_starts)
     ]
     dumbbell = {"kind": "dumbbell", "senders": 4, "rate_bps": 1e9, "bottleneck_bps": 1e9}
     return {"topology": dumbbell, "traffic": {"kind": "mix", "parts": [{**INCAST, "senders": [3]}, *parts]}}
 
 
-SAME_INSTANT = "traffic: packets of the streams ... same instant ... rate_bps differ"
+SAME_INSTANT = "traffic: packets of the streams ... same instant ... another phase_ns"
+PHASES = "traffic: packets of the streams ... their phases decide"
 MARKING = {"switch": {"pfc": False, "buffer_bytes": 300_000, "ecn": {"kmax_bytes": 4e5, "at_rate_bps": 25e9}}}
 LONG_PATH = {
     "transport": "tcp",
@@ -102,11 +103,13 @@ WARNINGS: list[tuple[dict[str, Any], str]] = [
         changed(MARKING, "switch.ecn.kmin_bytes: 10000"),
         "switch.ecn.kmax_bytes: 1.6e+06 B at a port of 100 Gb/s ... 300000 B: no queue",
     ),
-    (streams((0.6, 0), (0.6, 0)), SAME_INSTANT),
+    (streams((0.6, 0), (0.6, 0), phase_ns=0), SAME_INSTANT),
+    (streams((0.6, 0), (0.6, 0)), PHASES),
+    ({**streams((0.6, 0), (0.6, 0)), "preset": "published"}, SAME_INSTANT),
     (streams((0.6, 0), (0.6, 500)), NONE),
     (streams((0.6, 0), (0.601, 0)), NONE),
     (streams((0.4, 0), (0.4, 0)), NONE),
-    (streams((0.4, 0), (0.4, 0), (0.4, 0)), SAME_INSTANT),
+    (streams((0.4, 0), (0.4, 0), (0.4, 0), phase_ns=5), SAME_INSTANT),
     (LONG_PATH, "tcp.socket_buffer_bytes: 4000000 B"),
     (changed(LONG_PATH, "traffic.size_bytes: endless"), "tcp.socket_buffer_bytes: 4000000 B"),
     (changed(LONG_PATH, "traffic.size_bytes: 3MB"), NONE),  # the flow fits into the buffer

@@ -40,7 +40,23 @@ def scenario(*streams: ConstantRate, flows: list[Flow] | None = None, **keys: An
 
 
 def stream(src: int, rate_bps: float, start_ns: int = 0, stop_ns: int | None = 2_000_000) -> ConstantRate:
-    return ConstantRate(src=src, dst=4, rate_bps=rate_bps, start_ns=start_ns, stop_ns=stop_ns)
+    return ConstantRate(src=src, dst=4, rate_bps=rate_bps, start_ns=start_ns, stop_ns=stop_ns, phase_ns=0)
+
+
+def test_equal_streams_are_out_of_step_and_each_seed_has_other_losers(simulator: Simulator) -> None:
+    shallow = Switch(pfc=False, buffer_bytes=30_000, reserve_bytes=0)
+    keys = {"src": 0, "dst": 4, "rate_bps": 0.6e9, "stop_ns": 2_000_000}
+    pair = [ConstantRate.model_validate({**keys, "src": src}) for src in (0, 1)]
+    starts, losers = set(), set()
+    for seed in range(1, 9):
+        streams = simulator.play(scenario(*pair, switch=shallow, seed=seed))["streams"]
+        assert all(0 <= start <= 8 * 1000 / 0.6 for start in streams["start_ns"])
+        starts |= set(streams["start_ns"])
+        losers.add(streams["lost_bytes"][0] > streams["lost_bytes"][1])
+    assert len(starts) > 14
+    assert losers == {False, True}
+    published = scenario(*pair, preset="published", switch=shallow)
+    assert simulator.play(published)["streams"]["start_ns"] == [0, 0]
 
 
 @pytest.mark.parametrize("preset", ["default", "published"])

@@ -124,7 +124,7 @@ def side_by_side(count: int) -> list[tuple[int, int]]:
 
 def stream(src: int, dst: int, mbps: float, start_ns: int, stop_ns: int | None = None) -> ConstantRate:
     """An uncontrolled stream."""
-    return ConstantRate(src=src, dst=dst, rate_bps=mbps * 1e6, start_ns=start_ns, stop_ns=stop_ns)
+    return ConstantRate(src=src, dst=dst, rate_bps=mbps * 1e6, start_ns=start_ns, stop_ns=stop_ns, phase_ns=0)
 
 
 def mixed(seed: int, scale: float = 1.0) -> FlowList:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field
@@ -14,7 +14,7 @@ from ns3_env.scenario.traffic.kind import Flows, Stream, TrafficKind, host_fault
 
 
 class ConstantRate(TrafficKind):
-    """An open-loop stream: full packets, evenly spaced, from ``start_ns`` to before ``stop_ns``.
+    """An open-loop stream: full packets, evenly spaced, from ``start_ns`` and a phase to before ``stop_ns``.
 
     No ACKs, no window, no controller, nothing is sent again; a packet dropped by a switch or a link is lost.
     Streams obey PFC as all data do, and alternate with the flows of their host; delayed packets are sent as
@@ -28,13 +28,19 @@ class ConstantRate(TrafficKind):
     rate_bps: BitsPerSecond = Field(description="on the wire, headers included")
     start_ns: Nanoseconds = Field(default=0, ge=0)
     stop_ns: Nanoseconds | None = Field(default=None, gt=0, description="none: never")
+    phase_ns: Annotated[Nanoseconds, Field(ge=0)] | Literal["drawn"] = Field(
+        default="drawn",
+        description="from start_ns to the first packet; drawn: from the seed, below the time from packet to packet, "
+        "and 0 under the preset published",
+    )
 
     def faults(self, network: Network) -> list[str]:
         texts = host_fault(network, "src", self.src) + host_fault(network, "dst", self.dst)
         if self.src == self.dst:
             texts.append(f"dst: a stream from host {self.src} to itself")
-        if self.stop_ns is not None and self.stop_ns <= self.start_ns:
-            texts.append(f"stop_ns: {self.stop_ns} is not after start_ns, {self.start_ns}")
+        first_ns = self.start_ns + (0 if self.phase_ns == "drawn" else self.phase_ns)
+        if self.stop_ns is not None and self.stop_ns <= first_ns:
+            texts.append(f"stop_ns: {self.stop_ns} is not after the first packet, at {first_ns}")
         if not texts and self.rate_bps > (most := network.access[self.src].rate_bps):
             texts.append(
                 f"rate_bps: {self.rate_bps:g} bit/s exceed the link of host {self.src}, {most:g} bit/s"
@@ -51,4 +57,6 @@ class ConstantRate(TrafficKind):
 
     def generate(self, network: Network, random: np.random.Generator) -> Flows:
         """No flow, and the stream."""
-        return Flows(streams=[Stream(self.src, self.dst, self.rate_bps, self.start_ns, self.stop_ns)])
+        phase = None if self.phase_ns == "drawn" else self.phase_ns
+        stream = Stream(self.src, self.dst, self.rate_bps, self.start_ns, self.stop_ns, phase)
+        return Flows(streams=[stream])

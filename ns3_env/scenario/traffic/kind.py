@@ -22,13 +22,15 @@ MAX_GROUP = 7
 
 
 class Stream(NamedTuple):
-    """Background at a fixed rate on the wire, without a controller; ``stop_ns`` None: endless."""
+    """Background at a fixed rate on the wire, without a controller; ``stop_ns`` None: endless, ``phase_ns``
+    None: drawn."""
 
     src: int
     dst: int
     rate_bps: float
     start_ns: int
     stop_ns: int | None
+    phase_ns: int | None
     group: str | None = None
 
 
