@@ -30,8 +30,8 @@ class ConstantRate(TrafficKind):
     stop_ns: Nanoseconds | None = Field(default=None, gt=0, description="none: never")
     phase_ns: Annotated[Nanoseconds, Field(ge=0)] | Literal["drawn"] = Field(
         default="drawn",
-        description="from start_ns to the first packet; drawn: from the seed, below the time from packet to packet, "
-        "and 0 under the preset published",
+        description="from start_ns to the first packet; drawn: from the seed, below the time from packet to "
+        "packet, and 0 under the preset published",
     )
 
     def faults(self, network: Network) -> list[str]:
