@@ -20,7 +20,8 @@ from ns3_env.errors import ConfigError
 M = TypeVar("M", bound=BaseModel)
 
 _FALSE = {form for word in ("off", "false") for form in (word, word.title(), word.upper())}
-_MEANS_NONE = _FALSE | {form for word in ("none", "null") for form in (word, word.title(), word.upper())}
+#: Words that users write for none.
+MEANS_NONE = _FALSE | {form for word in ("none", "null") for form in (word, word.title(), word.upper())}
 _NONE_MEANT = "none_meant"
 
 
@@ -67,7 +68,7 @@ class Strict(BaseModel):
             if lines := [
                 f"{key}: is {shown(value)}; write null for none"
                 for key, value in data.items()
-                if (value is False or (type(value) is str and value in _MEANS_NONE))
+                if (value is False or (type(value) is str and value in MEANS_NONE))
                 and key not in cls.none_keys
                 and _means_null(value, cls.model_fields[key].annotation)
             ]:

@@ -21,7 +21,7 @@ from ns3_env.config.bounds import (
     SwitchCount,
 )
 from ns3_env.config.files import NamedFile, beside_the_scenario
-from ns3_env.config.model import Strict
+from ns3_env.config.model import MEANS_NONE, Strict
 from ns3_env.errors import ScenarioWarning
 from ns3_env.scenario.topology.kind import GBPS, TopologyKind
 from ns3_env.scenario.topology.nccl import read_node
@@ -87,7 +87,7 @@ class Cluster(TopologyKind):
     def _like_the_node(cls, data: Any, info: ValidationInfo) -> Any:
         """Writes out the keys that NCCL's file sets, instead of its name."""
         file = data.get("nccl_topology") if isinstance(data, Mapping) else None
-        if not isinstance(file, str) or not file:
+        if not isinstance(file, str) or not file or file in MEANS_NONE:
             return data
         node = read_node(beside_the_scenario(file, info))
         merged, twice = {key: data[key] for key in data if key != "nccl_topology"}, list[str]()
