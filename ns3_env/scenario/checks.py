@@ -25,6 +25,7 @@ from ns3_env.scenario.derived import (
     frame_bytes,
     has_pfc,
     keeps_headroom,
+    phase_of,
     played_controllers,
 )
 from ns3_env.scenario.fields import ScenarioFields
@@ -310,9 +311,9 @@ def _tie_warnings(scenario: ScenarioFields, network: Network) -> Iterator[str]:
     together: dict[tuple[object, ...], list[ConstantRate]] = defaultdict(list)
     for stream in _streams(scenario.traffic):
         link, switch = network.access[stream.src], network.access_switch(stream.src)
-        phase = 0 if scenario.preset == "published" and stream.phase_ns == "drawn" else stream.phase_ns
-        first = stream.start_ns if phase == "drawn" else stream.start_ns + phase
-        together[stream.rate_bps, phase == "drawn", first, link.rate_bps, link.delay_ns, switch].append(
+        phase = phase_of(scenario, stream.fixed_phase_ns)
+        first_ns = stream.start_ns + (phase or 0)
+        together[stream.rate_bps, phase is None, first_ns, link.rate_bps, link.delay_ns, switch].append(
             stream
         )
     for (_, are_drawn, *_), streams in together.items():

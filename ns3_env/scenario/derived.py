@@ -242,12 +242,19 @@ def thread_count(scenario: ScenarioFields, network: Network, flows: Flows) -> in
         case "auto":
             return max(1, min(len(os.sched_getaffinity(0)), len(network.access) // _HOSTS_PER_THREAD))
         case "by_size":
-            agents = any(controller.name == AGENT for controller in played_controllers(scenario))
-            exact = not (flows.tasks or agents or scenario.switch.ecn_agents)
-            receivers = {*flows.dst, *(stream.dst for stream in flows.streams)} if exact else ()
+            if len(network.access) < _RECEIVERS_OF_PARTS or flows.tasks or scenario.switch.ecn_agents:
+                return None
+            if any(controller.name == AGENT for controller in played_controllers(scenario)):
+                return None
+            receivers = {*flows.dst, *(stream.dst for stream in flows.streams)}
             return 1 if len(receivers) >= _RECEIVERS_OF_PARTS else None
         case threads:
             return threads
+
+
+def phase_of(scenario: ScenarioFields, fixed_ns: int | None) -> int | None:
+    """A stream's phase, ns; None if it is drawn from the seed, which the preset published does not."""
+    return 0 if fixed_ns is None and scenario.preset == "published" else fixed_ns
 
 
 def in_phase(scenario: ScenarioFields, streams: Sequence[Stream]) -> list[Stream]:
@@ -259,10 +266,10 @@ def in_phase(scenario: ScenarioFields, streams: Sequence[Stream]) -> list[Stream
     random = np.random.default_rng((_PHASES, scenario.seed))
     shifted = []
     for stream in streams:
-        phase = stream.phase_ns
+        phase = phase_of(scenario, stream.phase_ns)
         if phase is None:
             share, gap_ns = random.random(), 8e9 * payload / stream.rate_bps
             left_ns = math.inf if stream.stop_ns is None else stream.stop_ns - stream.start_ns - 1
-            phase = 0 if scenario.preset == "published" else int(share * min(gap_ns, left_ns))
+            phase = int(share * min(gap_ns, left_ns))
         shifted.append(stream._replace(start_ns=stream.start_ns + phase))
     return shifted

@@ -144,6 +144,7 @@ MANY: dict[str, Any] = {
         "flows": [{"src": i, "dst": i ^ 64, "size_bytes": 20_000} for i in range(128)],
     },
 }
+FIRST = {**MANY["traffic"]["flows"][0], "name": "first"}
 LATER = {"src": 0, "dst": 9, "size_bytes": 1000, "after": ["first"]}
 
 
@@ -155,7 +156,7 @@ LATER = {"src": 0, "dst": 9, "size_bytes": 1000, "after": ["first"]}
         ({"controllers": [policy("dispatcher")]}, True),
         ({"traffic": {"kind": "list", "flows": MANY["traffic"]["flows"][1:]}}, False),
         (
-            {"traffic": {"kind": "list", "flows": [{**MANY["traffic"]["flows"][0], "name": "first"}, LATER]}},
+            {"traffic": {"kind": "list", "flows": [FIRST, *MANY["traffic"]["flows"][1:], LATER]}},
             False,
         ),
         ({"simulator": {"threads": None}}, False),

@@ -34,11 +34,16 @@ class ConstantRate(TrafficKind):
         "packet, and 0 under the preset published",
     )
 
+    @property
+    def fixed_phase_ns(self) -> int | None:
+        """The phase, None if it is drawn."""
+        return None if self.phase_ns == "drawn" else self.phase_ns
+
     def faults(self, network: Network) -> list[str]:
         texts = host_fault(network, "src", self.src) + host_fault(network, "dst", self.dst)
         if self.src == self.dst:
             texts.append(f"dst: a stream from host {self.src} to itself")
-        first_ns = self.start_ns + (0 if self.phase_ns == "drawn" else self.phase_ns)
+        first_ns = self.start_ns + (self.fixed_phase_ns or 0)
         if self.stop_ns is not None and self.stop_ns <= first_ns:
             texts.append(f"stop_ns: {self.stop_ns} is not after the first packet, at {first_ns}")
         if not texts and self.rate_bps > (most := network.access[self.src].rate_bps):
@@ -57,6 +62,5 @@ class ConstantRate(TrafficKind):
 
     def generate(self, network: Network, random: np.random.Generator) -> Flows:
         """No flow, and the stream."""
-        phase = None if self.phase_ns == "drawn" else self.phase_ns
-        stream = Stream(self.src, self.dst, self.rate_bps, self.start_ns, self.stop_ns, phase)
+        stream = Stream(self.src, self.dst, self.rate_bps, self.start_ns, self.stop_ns, self.fixed_phase_ns)
         return Flows(streams=[stream])

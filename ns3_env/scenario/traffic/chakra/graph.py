@@ -26,13 +26,12 @@ from ns3_env.scenario.traffic.chakra.wire import WireError
 from ns3_env.scenario.traffic.jobs.algorithms import (
     Algorithm,
     Send,
-    all_to_all,
     count_flows,
     count_pieces,
     equal_parts,
-    hierarchical_all_to_all,
     ranks_of_a_node,
     sends,
+    sends_by_pair,
 )
 from ns3_env.scenario.traffic.tasks import Task, circle_in
 
@@ -170,8 +169,7 @@ class Graph:
         if kind not in self._made_sends:
             if parts:
                 pairs = [x or equal for x, equal in zip(parts, equal_parts(sizes), strict=True)]
-                flat = algorithm == "all_to_all"
-                sendings = all_to_all(pairs) if flat else hierarchical_all_to_all(pairs, near)
+                sendings = sends_by_pair(algorithm, pairs, near)
             else:
                 sendings = sends(algorithm, len(sizes), sizes[0], near)
             self._made_sends[kind] = sendings

@@ -49,11 +49,16 @@ def sends(algorithm: Algorithm, ranks: int, size_bytes: int, node_ranks: int = 1
     """
     if algorithm == "hierarchical_all_reduce":
         return _hierarchical(ranks, size_bytes, node_ranks)
-    if algorithm == "hierarchical_all_to_all":
-        return hierarchical_all_to_all(equal_parts([size_bytes] * ranks), node_ranks)
+    if algorithm.endswith("all_to_all"):
+        return sends_by_pair(algorithm, equal_parts([size_bytes] * ranks), node_ranks)
     if algorithm == "in_network_all_reduce":
         return _in_network(ranks, size_bytes, node_ranks)
     return _ALGORITHMS[algorithm](ranks, size_bytes)
+
+
+def sends_by_pair(algorithm: Algorithm, parts: Sequence[Sequence[int]], node_ranks: int) -> list[Send]:
+    """The sends of an all-to-all, flat or hierarchical; ``parts``: bytes that each rank has for each."""
+    return _all_to_all(parts) if algorithm == "all_to_all" else _hierarchical_all_to_all(parts, node_ranks)
 
 
 def count_reducers(ranks: int, node_ranks: int) -> int:
@@ -247,24 +252,16 @@ def equal_parts(sizes: Sequence[int]) -> list[list[int]]:
     return [rows[size] for size in sizes]
 
 
-def all_to_all(parts: Sequence[Sequence[int]]) -> list[Send]:
-    """All at once; a rank starts with its next one, so that not all start with the same.
-
-    Args:
-        parts: bytes that each rank has for each.
-    """
+def _all_to_all(parts: Sequence[Sequence[int]]) -> list[Send]:
+    """All at once; a rank starts with its next one, so that not all start with the same."""
     ranks = len(parts)
     pairs = [(r, (r + k) % ranks) for k in range(1, ranks) for r in range(ranks)]
     return [Send(src, dst, size) for src, dst in pairs if (size := parts[src][dst])]
 
 
-def hierarchical_all_to_all(parts: Sequence[Sequence[int]], node_ranks: int) -> list[Send]:
+def _hierarchical_all_to_all(parts: Sequence[Sequence[int]], node_ranks: int) -> list[Send]:
     """Two levels: data for a rank of another node goes to the rank at the same place in the sender's node,
-    which sends all of the node's data for it together.
-
-    Args:
-        parts: bytes that each rank has for each.
-        node_ranks: ranks of a node, which are neighbours; a divisor of the ranks.
+    which sends all of the node's data for it together. ``node_ranks`` neighbours are a node.
     """
     count = len(parts)
     sendings: list[Send] = []
@@ -302,7 +299,6 @@ _ALGORITHMS: dict[str, Callable[[int, int], list[Send]]] = {
     "tree_all_reduce": _tree,
     "reduce_scatter": lambda ranks, size: _ring(ranks, size, ranks - 1),
     "all_gather": lambda ranks, size: _ring(ranks, size, ranks - 1),
-    "all_to_all": lambda ranks, size: all_to_all(equal_parts([size] * ranks)),
     "broadcast": _down,
     "pipeline": _pipeline,
 }

@@ -18,13 +18,12 @@ from ns3_env.scenario.topology import Network
 from ns3_env.scenario.traffic.jobs.algorithms import (
     Algorithm,
     Send,
-    all_to_all,
     bounds,
     count_flows,
     count_pieces,
     count_reducers,
-    hierarchical_all_to_all,
     sends,
+    sends_by_pair,
 )
 from ns3_env.scenario.traffic.jobs.pairs import read_pairs
 from ns3_env.scenario.traffic.jobs.sending import flows_of
@@ -77,7 +76,8 @@ class CollectiveWork(TrafficKind):
 
     def _data_faults(self, ranks: int) -> list[str]:
         if self.data_bytes < ranks:
-            return [f"size_bytes: {self.data_bytes} B are less than a byte for each of {ranks} ranks"]
+            text = f"size_bytes: {self.data_bytes} B are less than a byte for each of {ranks} ranks"
+            return [text if self.size_bytes else f"{text}; it is not given"]
         return []
 
     def _sends(self, ranks: int) -> list[Send]:
@@ -249,14 +249,13 @@ class Collective(CollectiveWork):
             return [f"pair_bytes.{i}: {count} sizes for {ranks} ranks" for i, count in strange[:1]]
         if len(self._pairs) != ranks:
             return [f"pair_bytes: {len(self._pairs)} rows for {ranks} ranks"]
-        return [] if self._sends(ranks) else ["pair_bytes: no rank sends any other a byte"]
+        sent = any(size for i, row in enumerate(self._pairs) for j, size in enumerate(row) if i != j)
+        return [] if sent else ["pair_bytes: no rank sends any other a byte"]
 
     def _sends(self, ranks: int) -> list[Send]:
         if not self._pairs:
             return super()._sends(ranks)
-        if self.algorithm == "all_to_all":
-            return all_to_all(self._pairs)
-        return hierarchical_all_to_all(self._pairs, self.node_ranks)
+        return sends_by_pair(self.algorithm, self._pairs, self.node_ranks)
 
     def _most_flows(self, ranks: int) -> int:
         if not self._pairs:

@@ -97,8 +97,7 @@ class JobLog(TrafficKind):
         if larger := len(self._log.jobs) - len(self._fitting(network)):
             text = f"{larger} of {len(self._log.jobs)} jobs need more GPUs than the network's"
             warnings.warn(f"{text} {len(network.hosts)}, and are left out", ScenarioWarning, stacklevel=2)
-        random = np.random.default_rng(0)
-        placed = place_jobs(self._fitting(network), network, self.placement, random)
+        placed = self._place(network, np.random.default_rng(0))
         if texts := [(x.job.line, fault) for x in placed if (fault := self._time_fault(x, network))]:
             return self._log.wrong.texts(texts)
         jobs = self._collectives(placed, network)
@@ -106,7 +105,7 @@ class JobLog(TrafficKind):
             return ["file: no job has two GPUs or more: nothing is sent"]
         if texts := [(line, fault) for line, job in jobs for fault in job.faults(network)]:
             return self._log.wrong.texts(texts)
-        if (flows := self.expected_flows(network)) > MAX_FLOWS:
+        if (flows := sum(job.expected_flows(network) for _, job in jobs)) > MAX_FLOWS:
             return [f"scale: about {flows:.3g} flows; there may be at most {MAX_FLOWS}: {WHY_FLOWS}"]
         return []
 
@@ -122,6 +121,9 @@ class JobLog(TrafficKind):
         """Jobs that the network has enough GPUs for."""
         most = min(len(network.hosts), MAX_RANKS)
         return [job for job in self._log.jobs if job.gpus <= most]
+
+    def _place(self, network: Network, random: np.random.Generator) -> list[PlacedJob]:
+        return place_jobs(self._fitting(network), network, self.placement, random)
 
     def _start_ns(self, placed: PlacedJob) -> int:
         return round((placed.start_s - self._log.begin_s) * self.scale * 1e9)
@@ -160,7 +162,7 @@ class JobLog(TrafficKind):
         )
 
     def expected_flows(self, network: Network) -> float:
-        placed = place_jobs(self._fitting(network), network, self.placement, np.random.default_rng(0))
+        placed = self._place(network, np.random.default_rng(0))
         return sum(job.expected_flows(network) for _, job in self._collectives(placed, network))
 
     def flow_count_is_drawn(self) -> bool:
@@ -178,8 +180,7 @@ class JobLog(TrafficKind):
         flows = Flows()
         #: Tasks that are over when the last job of a host is.
         over: dict[int, list[Task]] = {}
-        placed = place_jobs(self._fitting(network), network, self.placement, random)
-        for _, job in self._collectives(placed, network):
+        for _, job in self._collectives(self._place(network, random), network):
             hosts, tasks = job.ranks or [], flows.tasks
             iterations = job.iterations_on(hosts, random)
             ends, before, steps = iterations.ends(), len(flows), len(tasks.step_start_ns)
