@@ -40,7 +40,7 @@ EventQueue::SetGrain(Picos grain, uint64_t slots)
     m_now = time >> m_grainBits;
     for (const EventEntry& entry : waiting)
     {
-        Push(entry);
+        Push(entry.time, entry.order, entry.handle);
     }
 }
 
@@ -55,6 +55,30 @@ EventQueue::AddNodes()
         m_nodes[at].next = m_free;
         m_free = at;
     }
+}
+
+void
+EventQueue::PushElsewhere(Picos time, uint64_t order, uintptr_t handle)
+{
+    const uint64_t turn = Turn(time);
+    if (turn - m_now < m_slots)
+    {
+        PushToSlot(SlotOf(turn), {time, order, handle});
+    }
+    else
+    {
+        PushToHeap(time, order, handle);
+    }
+}
+
+void
+EventQueue::PushToSlot(uint64_t slot, const EventEntry& entry)
+{
+    if (m_free == NONE)
+    {
+        AddNodes();
+    }
+    PutAt(*LinkFor(slot, entry, m_free), slot, entry);
 }
 
 uint32_t*

@@ -47,17 +47,23 @@ class EventQueue
     void SetGrain(Picos grain, uint64_t slots = LEAST_SLOTS);
 
     bool IsEmpty() const { return m_inWheel == 0 && m_heap.empty(); }
-    void Push(EventEntry entry)
+    /// Adds an entry. Inlined is what most entries need, to be the first of a slot: it calls nothing, so that callers
+    /// save no registers for it.
+    [[gnu::always_inline]] void Push(Picos time, uint64_t order, uintptr_t handle)
     {
-        const uint64_t turn = Turn(entry.time);
-        if (turn - m_now < m_slots) [[likely]]
+        const EventEntry entry{time, order, handle};
+        const uint64_t turn = Turn(time);
+        if (turn - m_now < m_slots && m_free != NONE) [[likely]]
         {
-            PushToSlot(SlotOf(turn), entry);
+            const uint64_t slot = SlotOf(turn);
+            const uint32_t first = m_first[slot];
+            if (first == NONE || entry < m_nodes[first].entry) [[likely]]
+            {
+                PutAt(m_first[slot], slot, entry);
+                return;
+            }
         }
-        else
-        {
-            PushToHeap(entry.time, entry.order, entry.handle);
-        }
+        PushElsewhere(time, order, handle);
     }
     /// Removes the earliest entry; call only if there is one.
     EventEntry Pop()
@@ -152,15 +158,27 @@ class EventQueue
 
     uint64_t Turn(Picos time) const { return static_cast<uint64_t>(time) >> m_grainBits; }
     uint64_t SlotOf(uint64_t turn) const { return turn & (m_slots - 1); }
-    void PushToSlot(uint64_t slot, EventEntry entry);
+    /// Adds an entry that is not the first of a slot, or for which there is no node.
+    [[gnu::noinline]] void PushElsewhere(Picos time, uint64_t order, uintptr_t handle);
+    void PushToSlot(uint64_t slot, const EventEntry& entry);
+    /// Inserts the entry as the next free node at a link of the slot's list.
+    void PutAt(uint32_t& link, uint64_t slot, const EventEntry& entry)
+    {
+        const uint32_t at = m_free;
+        Node& node = m_nodes[at];
+        m_free = node.next;
+        node = {entry, link};
+        link = at;
+        m_used[slot / WORD_BITS] |= uint64_t{1} << (slot % WORD_BITS);
+        ++m_inWheel;
+    }
     /// The link of the slot's list at which to insert `entry`, which is not the first, as the node `at`.
-    [[gnu::noinline]] uint32_t* LinkFor(uint64_t slot, const EventEntry& entry, uint32_t at);
+    uint32_t* LinkFor(uint64_t slot, const EventEntry& entry, uint32_t at);
     EventEntry PopFromSlot(uint64_t slot);
     /// The first slot with an entry, from that of the last removed entry on; call only if there is one.
     uint64_t FirstSlot() const;
-    // Kept out of the fast path, which saves no registers for these calls and keeps an entry in some.
-    [[gnu::noinline]] void AddNodes();
-    [[gnu::noinline]] void PushToHeap(Picos time, uint64_t order, uintptr_t handle);
+    void AddNodes();
+    void PushToHeap(Picos time, uint64_t order, uintptr_t handle);
     /// Moves the heap's earliest entry into the wheel, where earlier entries, if any, all have its time.
     [[gnu::noinline]] void MoveFromHeap();
     EventEntry PopFromHeap();
@@ -179,26 +197,6 @@ class EventQueue
     std::vector<EventEntry> m_heap;
     std::array<Hint, 64> m_hints{}; ///< by slot: where to insert many simultaneous events
 };
-
-inline void
-EventQueue::PushToSlot(uint64_t slot, EventEntry entry)
-{
-    if (m_free == NONE) [[unlikely]]
-    {
-        AddNodes();
-    }
-    const uint32_t at = m_free;
-    m_free = m_nodes[at].next;
-    uint32_t* link = &m_first[slot];
-    if (*link != NONE && m_nodes[*link].entry < entry)
-    {
-        link = LinkFor(slot, entry, at);
-    }
-    m_nodes[at] = {entry, *link};
-    *link = at;
-    m_used[slot / WORD_BITS] |= uint64_t{1} << (slot % WORD_BITS);
-    ++m_inWheel;
-}
 
 inline EventEntry
 EventQueue::PopFromSlot(uint64_t slot)

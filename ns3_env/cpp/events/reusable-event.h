@@ -30,13 +30,17 @@ class ReusableEvent final : public RearmedEvent
 
     /// Arms the event for `delay` from now.
     /// \returns its place under EventLoop, otherwise its time
-    Moment Arm(Picos delay)
+    Moment Arm(Picos delay) { return ArmFor(NowPicos() + delay); }
+    /// The same for `time`, which has not passed.
+    Moment ArmFor(Picos time)
     {
         if (Timeline* timeline = Timeline::Current(); timeline != nullptr) [[likely]]
         {
-            return timeline->Arm(*this, delay, m_context);
+            const Moment place = timeline->ReserveAt(time);
+            timeline->ArmAt(*this, place, m_context);
+            return place;
         }
-        return Schedule(delay);
+        return Schedule(time);
     }
 
     void Fire() override { (m_owner->*Method)(); }
@@ -49,10 +53,10 @@ class ReusableEvent final : public RearmedEvent
     }
 
   private:
-    [[gnu::noinline]] Moment Schedule(Picos delay)
+    [[gnu::noinline]] Moment Schedule(Picos time)
     {
-        Simulator::ScheduleWithContext(m_context, Time(delay), [this] { Fire(); });
-        return {Simulator::Now().GetTimeStep() + delay, 0};
+        Simulator::ScheduleWithContext(m_context, Time(time) - Simulator::Now(), [this] { Fire(); });
+        return {time, 0};
     }
 
     T* m_owner;

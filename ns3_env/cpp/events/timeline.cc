@@ -70,9 +70,9 @@ uint32_t
 Timeline::Add(Picos time, uint32_t context, EventImpl* event)
 {
     const uint64_t number = m_scheduled++;
-    m_events.Push({time,
-                   (number << CONTEXT_BITS) | (context & CONTEXT_MASK),
-                   reinterpret_cast<uintptr_t>(event)});
+    m_events.Push(time,
+                  (number << CONTEXT_BITS) | (context & CONTEXT_MASK),
+                  reinterpret_cast<uintptr_t>(event));
     return static_cast<uint32_t>(number);
 }
 

@@ -81,15 +81,17 @@ class Timeline
         ArmAt(event, place, context);
         return place;
     }
-    /// Reserves the place of an event scheduled now for `delay` from now. It may stay empty.
-    Moment Reserve(Picos delay) { return {m_now + delay, m_scheduled++}; }
+    /// Reserves the place of an event scheduled now for `time`. It may stay empty.
+    Moment ReserveAt(Picos time) { return {time, m_scheduled++}; }
+    /// The same for `delay` from now.
+    Moment Reserve(Picos delay) { return ReserveAt(m_now + delay); }
     /// Arms `event` for a reserved place, or for one with a number below FIRST_NUMBER, that has not passed; it must live
     /// until then.
-    void ArmAt(RearmedEvent& event, const Moment& place, uint32_t context)
+    [[gnu::always_inline]] void ArmAt(RearmedEvent& event, const Moment& place, uint32_t context)
     {
-        m_events.Push({place.time,
-                       (place.number << CONTEXT_BITS) | (context & CONTEXT_MASK),
-                       reinterpret_cast<uintptr_t>(static_cast<EventImpl*>(&event)) | REARMED});
+        m_events.Push(place.time,
+                      (place.number << CONTEXT_BITS) | (context & CONTEXT_MASK),
+                      reinterpret_cast<uintptr_t>(static_cast<EventImpl*>(&event)) | REARMED);
     }
     /// Lower numbers precede all events scheduled for the same time.
     static constexpr uint64_t FIRST_NUMBER = uint64_t{1} << 20;

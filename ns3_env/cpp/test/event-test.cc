@@ -47,7 +47,7 @@ QueueOf(Picos grain, uint64_t slots)
         {
             constexpr Picos RANGES[] = {1, 100, 20'000, 1'000'000, 5'000'000'000};
             const Picos time = now + static_cast<Picos>(random() % RANGES[random() % 5]);
-            queue.Push({time, ++order, 0});
+            queue.Push(time, ++order, 0);
             expected.emplace(time, order);
             continue;
         }

@@ -67,12 +67,18 @@ Port::SetSchedule(LinkSchedule schedule)
 }
 
 Picos
-Port::ScheduledTime(const Packet& packet, Picos now)
+Port::NewTransmissionTime(const Packet& packet, Picos now)
 {
-    const Picos end = m_schedule->TransmissionEnd(packet.wireBytes, now);
-    m_rateBps = 8.0 * packet.wireBytes * PS_PER_SECOND / static_cast<double>(end - now);
-    m_delay = m_schedule->Arrival(end) - end;
-    return end - now;
+    if (m_schedule)
+    {
+        const Picos end = m_schedule->TransmissionEnd(packet.wireBytes, now);
+        m_rateBps = 8.0 * packet.wireBytes * PS_PER_SECOND / static_cast<double>(end - now);
+        m_delay = m_schedule->Arrival(end) - end;
+        return end - now;
+    }
+    const Picos time = SerialisationTime(packet.wireBytes, m_rateBps, m_network.rounding);
+    m_last[packet.kind == PacketKind::Data ? 0 : 1] = {packet.wireBytes, time};
+    return time;
 }
 
 void
@@ -85,7 +91,7 @@ Port::Reserve()
         return;
     }
     m_armedAt = m_busyUntil;
-    m_reserved = timeline->Reserve(m_busyUntil - timeline->Now()).number;
+    m_reserved = timeline->ReserveAt(m_busyUntil).number;
     m_isReserved = true;
 }
 
@@ -121,7 +127,7 @@ Port::OnArrival()
     const Picos now = NowPicos();
     if (!m_incoming.IsEmpty() && m_network.linkEvents != LinkEvents::PerFrame)
     {
-        ArmArrival(packet->arrival, now);
+        ArmArrival(packet->arrival);
     }
     packet->arrival = now;
     if ((m_attended || packet->flow == nullptr) && !TakesIn(packet)) [[unlikely]]
@@ -136,7 +142,7 @@ Port::Expect(Packet* packet)
 {
     if (m_incoming.IsEmpty())
     {
-        ArmArrival(packet->arrival, NowPicos());
+        ArmArrival(packet->arrival);
     }
     m_incoming.Push(packet, packet->arrival);
     // Prefetches the members that its switch will read and write.
@@ -220,11 +226,11 @@ Port::OnPfc(const Packet& frame)
 void
 Port::SetPaused(bool paused, Picos now)
 {
-    if (paused == m_paused)
+    if (paused == m_obstacles.paused)
     {
         return;
     }
-    m_paused = paused;
+    m_obstacles.paused = paused;
     if (paused)
     {
         Made(m_pauses).since = now;
@@ -243,7 +249,7 @@ Port::SetPaused(bool paused, Picos now)
 Picos
 Port::PausedTime(Picos now) const
 {
-    return m_pauses ? m_pauses->total + (m_paused ? now - m_pauses->since : 0) : 0;
+    return m_pauses ? m_pauses->total + (m_obstacles.paused ? now - m_pauses->since : 0) : 0;
 }
 
 LossCounts
@@ -297,7 +303,7 @@ Port::Fail(Picos now)
     {
         m_network.Release(frame);
     }
-    if (m_paused)
+    if (m_obstacles.paused)
     {
         SetPaused(false, now);
     }

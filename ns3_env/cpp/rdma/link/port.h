@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <memory>
 
 namespace ns3::env::rdma
@@ -78,7 +79,7 @@ class Port : public Object
     /// separate class, which nothing pauses.
     void SendAhead(Packet* frame);
 
-    bool IsPaused() const { return m_paused; }
+    bool IsPaused() const { return m_obstacles.paused; }
     /// Time this port's data class was held back by the peer, up to now.
     Picos PausedTime(Picos now) const;
     uint64_t PauseFramesReceived() const { return m_pauses ? m_pauses->framesReceived : 0; }
@@ -92,7 +93,7 @@ class Port : public Object
     /// Enables its trace sources, which may have listeners from now on.
     void Watch()
     {
-        m_traced = true;
+        m_obstacles.traced = true;
         m_attended = true;
     }
 
@@ -127,7 +128,7 @@ class Port : public Object
      */
     template <class Self>
     void KickAs(Self& self);
-    /// Reports whether an arriving packet may be sent at once if no other packet waits here.
+    /// Reports whether an arriving packet may be sent at once if no other packet waits here, without observers.
     bool IsFree(Picos now);
     /// Sends a packet that arrives at a free port without waiting packets.
     void SendAtOnce(Packet* packet, Picos now);
@@ -148,7 +149,9 @@ class Port : public Object
     virtual void OnRecover() {}
 
     /// Reports whether one of its trace sources has a listener.
-    bool IsTraced() const { return m_traced; }
+    bool IsTraced() const { return m_obstacles.traced; }
+    /// Makes every packet join the queue, as observers of the queue, or of packets that wait elsewhere, require.
+    void QueueAll() { m_obstacles.queuesAll = true; }
 
     /// Counts a packet that is dropped before it leaves this port, and removes it from the network.
     void Lose(Packet* packet, LossCause cause) { Lose(packet, cause, m_lost, m_network); }
@@ -160,7 +163,7 @@ class Port : public Object
 
   private:
     [[gnu::always_inline]] void Transmit(Packet* packet, Picos now);
-    [[gnu::always_inline]] void PutOnLink(Packet* packet, Picos now);
+    [[gnu::always_inline]] void PutOnLink(Packet* packet, bool perFrame);
     /// Reports whether the transmitter is idle, and no tx event of its last frame is due at this instant.
     bool IsIdle(Picos now) const
     {
@@ -169,7 +172,7 @@ class Port : public Object
     void OnTransmitterFree();
     void OnArrival();
     /// Schedules the next arrival here.
-    [[gnu::always_inline]] void ArmArrival(Picos arrival, Picos now);
+    [[gnu::always_inline]] void ArmArrival(Picos arrival);
     void Arm(Picos when, Picos now);
     /// Reserves a place among events of its instant for the end of the present transmission, which may become an event
     /// later.
@@ -194,9 +197,9 @@ class Port : public Object
     bool TakesIn(Packet* packet);
 
     /// Transmission time of a frame that leaves now; most are as long as the one before.
-    Picos TransmissionTime(const Packet& packet, Picos now);
-    /// The same on a link that changes; sets the rate and the delay of the frame.
-    Picos ScheduledTime(const Packet& packet, Picos now);
+    [[gnu::always_inline]] Picos TransmissionTime(const Packet& packet, Picos now);
+    /// The same of a frame of another length, or on a link that changes: sets the frame's rate and delay.
+    [[gnu::noinline]] Picos NewTransmissionTime(const Packet& packet, Picos now);
 
     /// Losses on the link by random corruption, or by a test.
     struct Hazard
@@ -230,6 +233,17 @@ class Port : public Object
         uint64_t lostNext{0}; ///< frames in flight, at the head, that will not arrive
     };
 
+    /// Why a packet cannot pass the port at once, though nothing is sent; one comparison checks all.
+    struct Obstacles
+    {
+        bool paused{false};
+        bool traced{false};    ///< a trace source is connected
+        bool queuesAll{false}; ///< every packet joins the queue
+        bool unused{false};
+
+        bool Any() const { return std::bit_cast<uint32_t>(*this) != 0; }
+    };
+
     struct LastFrame
     {
         uint32_t bytes{0};
@@ -242,8 +256,7 @@ class Port : public Object
     Picos m_armedAt{NEVER}; ///< the one tx event that counts; other events in the queue are stale
     uint64_t m_reserved{0}; ///< number of its place, used only if a packet waits
     bool m_isReserved{false};
-    bool m_paused{false};
-    bool m_traced{false};      ///< a trace source is connected
+    Obstacles m_obstacles;
     bool m_leavesPart{false};  ///< m_passage
     uint32_t m_destination{0}; ///< the peer's part, if it is another
     Port* m_peer{nullptr};
@@ -320,7 +333,7 @@ Port::KickAs(Self& self)
     }
     if (packet != nullptr)
     {
-        PutOnLink(packet, now);
+        PutOnLink(packet, perFrame);
     }
 }
 
@@ -331,18 +344,19 @@ Port::IsFree(Picos now)
     {
         TakeReserved();
     }
-    return IsIdle(now) && !m_paused && m_control.IsEmpty();
+    return IsIdle(now) && !m_obstacles.Any() && m_control.IsEmpty();
 }
 
 inline void
 Port::SendAtOnce(Packet* packet, Picos now)
 {
     Transmit(packet, now);
-    if (m_network.linkEvents == LinkEvents::PerFrame)
+    const bool perFrame = m_network.linkEvents == LinkEvents::PerFrame;
+    if (perFrame)
     {
         Reserve();
     }
-    PutOnLink(packet, now);
+    PutOnLink(packet, perFrame);
 }
 
 inline void
@@ -351,24 +365,15 @@ Port::Arm(Picos when, Picos now)
     if (when < m_armedAt)
     {
         m_armedAt = when;
-        m_txEvent.Arm(when - now);
+        m_txEvent.ArmFor(when);
     }
 }
 
 inline Picos
 Port::TransmissionTime(const Packet& packet, Picos now)
 {
-    LastFrame& last = m_last[packet.kind == PacketKind::Data ? 0 : 1];
-    if (packet.wireBytes != last.bytes) [[unlikely]]
-    {
-        if (m_schedule)
-        {
-            return ScheduledTime(packet, now);
-        }
-        last = {packet.wireBytes,
-                SerialisationTime(packet.wireBytes, m_rateBps, m_network.rounding)};
-    }
-    return last.time;
+    const LastFrame& last = m_last[packet.kind == PacketKind::Data ? 0 : 1];
+    return packet.wireBytes == last.bytes ? last.time : NewTransmissionTime(packet, now);
 }
 
 inline void
@@ -377,25 +382,25 @@ Port::Transmit(Packet* packet, Picos now)
     m_busyUntil = now + TransmissionTime(*packet, now);
     m_txBytes += packet->wireBytes;
     m_network.packetHops += packet->flow != nullptr ? 1 : 0;
-    if (m_traced) [[unlikely]]
+    if (IsTraced()) [[unlikely]]
     {
         m_txTrace(*packet);
     }
 }
 
 inline void
-Port::ArmArrival(Picos arrival, Picos now)
+Port::ArmArrival(Picos arrival)
 {
     if (m_network.linkEvents == LinkEvents::MergedByPort) [[unlikely]]
     {
         Timeline::Current()->ArmAt(m_arrivalEvent, {arrival, m_index}, m_nodeId);
         return;
     }
-    m_arrivalEvent.Arm(arrival - now);
+    m_arrivalEvent.ArmFor(arrival);
 }
 
 inline void
-Port::PutOnLink(Packet* packet, Picos now)
+Port::PutOnLink(Packet* packet, bool perFrame)
 {
     const Picos arrival = m_busyUntil + m_delay;
     if (m_leavesPart) [[unlikely]]
@@ -403,9 +408,9 @@ Port::PutOnLink(Packet* packet, Picos now)
         m_passage->Put(m_destination, *m_peer, packet, arrival);
         return;
     }
-    if (m_peer->m_incoming.IsEmpty() || m_network.linkEvents == LinkEvents::PerFrame)
+    if (perFrame || m_peer->m_incoming.IsEmpty())
     {
-        m_peer->ArmArrival(arrival, now);
+        m_peer->ArmArrival(arrival);
     }
     m_peer->m_incoming.Push(packet, arrival);
 }

@@ -169,7 +169,10 @@ SwitchPort::Configure(std::unique_ptr<EcnMarker> marker, uint32_t telemetryUnit)
 {
     m_marker = std::move(marker);
     m_mostUnmarked = m_marker->MostUnmarked();
-    m_queuesAll |= m_mostUnmarked < 0; // the marker is called for each
+    if (m_mostUnmarked < 0) // the marker is called for each
+    {
+        QueueAll();
+    }
     m_telemetryUnit = telemetryUnit;
 }
 
@@ -192,7 +195,7 @@ SwitchPort::EnableCongestionPoint(const CongestionPointConfig& config)
     // Nodes and a node's ports are numbered in 16 bits each.
     const uint32_t id = NodeId() << 16 | (Index() & 0xffff);
     m_congestionPoint = std::make_unique<CongestionPoint>(config, id, Random());
-    m_queuesAll = true; // it is called for each
+    QueueAll(); // it is called for each
 }
 
 inline void
@@ -222,7 +225,7 @@ SwitchPort::Enqueue(Packet* packet, Picos now)
 inline bool
 SwitchPort::IsOpen(Picos now)
 {
-    return IsFree(now) && m_queue.IsEmpty() && !m_queuesAll && !IsTraced();
+    return IsFree(now) && m_queue.IsEmpty();
 }
 
 inline void

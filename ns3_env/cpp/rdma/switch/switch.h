@@ -154,9 +154,6 @@ class SwitchPort : public Port
 
     static constexpr bool LOOKS_AFTER_EACH_FRAME = false;
 
-    /// Makes every packet join `m_queue`, as packets that wait elsewhere are unknown here.
-    void QueueAll() { m_queuesAll = true; }
-
     alignas(CACHE_LINE) PacketFifo m_queue;
 
   private:
@@ -177,7 +174,6 @@ class SwitchPort : public Port
     int64_t m_mostUnmarked{INT64_MAX}; ///< up to this queue `m_marker` is not called
     uint32_t m_flows{0};               ///< whose first, but not last packet has arrived
     uint32_t m_telemetryUnit{1};
-    bool m_queuesAll{false}; ///< no packet passes (IsOpen)
     bool m_trims{false};
     std::unique_ptr<QueueStats> m_stats;
     std::unique_ptr<CongestionPoint> m_congestionPoint;
