@@ -31,7 +31,7 @@ EventQueue::SetGrain(Picos grain, uint64_t slots)
     m_hints = {};
     m_heap.clear();
     LookAtHeap();
-    m_slots = slots;
+    m_slotMask = slots - 1;
     m_first.assign(slots, NONE);
     m_used.assign(slots / WORD_BITS, 0);
     const uint64_t time = m_now << m_grainBits;
@@ -61,7 +61,7 @@ void
 EventQueue::PushElsewhere(Picos time, uint64_t order, uintptr_t handle)
 {
     const uint64_t turn = Turn(time);
-    if (turn - m_now < m_slots)
+    if (turn - m_now <= m_slotMask)
     {
         PushToSlot(SlotOf(turn), {time, order, handle});
     }

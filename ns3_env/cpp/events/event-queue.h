@@ -53,7 +53,7 @@ class EventQueue
     {
         const EventEntry entry{time, order, handle};
         const uint64_t turn = Turn(time);
-        if (turn - m_now < m_slots && m_free != NONE) [[likely]]
+        if (turn - m_now <= m_slotMask && m_free != NONE) [[likely]]
         {
             const uint64_t slot = SlotOf(turn);
             const uint32_t first = m_first[slot];
@@ -157,7 +157,7 @@ class EventQueue
     };
 
     uint64_t Turn(Picos time) const { return static_cast<uint64_t>(time) >> m_grainBits; }
-    uint64_t SlotOf(uint64_t turn) const { return turn & (m_slots - 1); }
+    uint64_t SlotOf(uint64_t turn) const { return turn & m_slotMask; }
     /// Adds an entry that is not the first of a slot, or for which there is no node.
     [[gnu::noinline]] void PushElsewhere(Picos time, uint64_t order, uintptr_t handle);
     void PushToSlot(uint64_t slot, const EventEntry& entry);
@@ -190,7 +190,7 @@ class EventQueue
     uint64_t m_now{0}; ///< turn of the last entry taken
     size_t m_inWheel{0};
     Picos m_heapTime{NEVER}; ///< of the heap's earliest entry
-    uint64_t m_slots{LEAST_SLOTS};
+    uint64_t m_slotMask{LEAST_SLOTS - 1}; ///< the number of slots, a power of two, less one
     std::vector<Node> m_nodes;
     std::vector<uint32_t> m_first; ///< of each slot's list, in order
     std::vector<uint64_t> m_used;  ///< a bit for each slot that has an entry
@@ -225,7 +225,7 @@ EventQueue::FirstSlot() const
     uint64_t bits = m_used[word] & (~uint64_t{0} << (start % WORD_BITS));
     while (bits == 0)
     {
-        word = (word + 1) & (m_used.size() - 1);
+        word = (word + 1) & (m_slotMask / WORD_BITS);
         bits = m_used[word];
     }
     return word * WORD_BITS + static_cast<uint64_t>(std::countr_zero(bits));

@@ -30,17 +30,24 @@ class ReusableEvent final : public RearmedEvent
 
     /// Arms the event for `delay` from now.
     /// \returns its place under EventLoop, otherwise its time
-    Moment Arm(Picos delay) { return ArmFor(NowPicos() + delay); }
-    /// The same for `time`, which has not passed.
-    Moment ArmFor(Picos time)
+    Moment Arm(Picos delay)
     {
         if (Timeline* timeline = Timeline::Current(); timeline != nullptr) [[likely]]
         {
-            const Moment place = timeline->ReserveAt(time);
-            timeline->ArmAt(*this, place, m_context);
-            return place;
+            return timeline->Arm(*this, delay, m_context);
         }
-        return Schedule(time);
+        Schedule(delay);
+        return {Simulator::Now().GetTimeStep() + delay, 0};
+    }
+    /// Arms the event for `time`, which has not passed.
+    void ArmFor(Picos time)
+    {
+        if (Timeline* timeline = Timeline::Current(); timeline != nullptr) [[likely]]
+        {
+            timeline->ArmAt(*this, timeline->ReserveAt(time), m_context);
+            return;
+        }
+        Schedule(time - Simulator::Now().GetTimeStep());
     }
 
     void Fire() override { (m_owner->*Method)(); }
@@ -53,10 +60,9 @@ class ReusableEvent final : public RearmedEvent
     }
 
   private:
-    [[gnu::noinline]] Moment Schedule(Picos time)
+    [[gnu::noinline]] void Schedule(Picos delay)
     {
-        Simulator::ScheduleWithContext(m_context, Time(time) - Simulator::Now(), [this] { Fire(); });
-        return {time, 0};
+        Simulator::ScheduleWithContext(m_context, Time(delay), [this] { Fire(); });
     }
 
     T* m_owner;

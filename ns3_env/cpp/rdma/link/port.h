@@ -236,12 +236,12 @@ class Port : public Object
     /// Why a packet cannot pass the port at once, though nothing is sent; one comparison checks all.
     struct Obstacles
     {
-        bool paused{false};
-        bool traced{false};    ///< a trace source is connected
-        bool queuesAll{false}; ///< every packet joins the queue
-        bool unused{false};
+        bool paused : 1 {false};
+        bool traced : 1 {false};    ///< a trace source is connected
+        bool queuesAll : 1 {false}; ///< every packet joins the queue
+        uint8_t unused : 5 {0};
 
-        bool Any() const { return std::bit_cast<uint32_t>(*this) != 0; }
+        bool Any() const { return std::bit_cast<uint8_t>(*this) != 0; }
     };
 
     struct LastFrame
