@@ -36,8 +36,7 @@ class ReusableEvent final : public RearmedEvent
         {
             return timeline->Arm(*this, delay, m_context);
         }
-        Schedule(delay);
-        return {Simulator::Now().GetTimeStep() + delay, 0};
+        return Schedule(delay);
     }
     /// Arms the event for `time`, which has not passed.
     void ArmFor(Picos time)
@@ -47,7 +46,7 @@ class ReusableEvent final : public RearmedEvent
             timeline->ArmAt(*this, timeline->ReserveAt(time), m_context);
             return;
         }
-        Schedule(time - Simulator::Now().GetTimeStep());
+        ScheduleFor(time);
     }
 
     void Fire() override { (m_owner->*Method)(); }
@@ -60,9 +59,14 @@ class ReusableEvent final : public RearmedEvent
     }
 
   private:
-    [[gnu::noinline]] void Schedule(Picos delay)
+    [[gnu::noinline]] Moment Schedule(Picos delay)
     {
         Simulator::ScheduleWithContext(m_context, Time(delay), [this] { Fire(); });
+        return {Simulator::Now().GetTimeStep() + delay, 0};
+    }
+    [[gnu::noinline]] void ScheduleFor(Picos time)
+    {
+        Schedule(time - Simulator::Now().GetTimeStep());
     }
 
     T* m_owner;
