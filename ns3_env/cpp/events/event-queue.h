@@ -189,7 +189,7 @@ class EventQueue
     uint32_t m_free{NONE};
     uint64_t m_now{0}; ///< turn of the last entry taken
     size_t m_inWheel{0};
-    Picos m_heapTime{NEVER}; ///< of the heap's earliest entry
+    Picos m_heapTime{NEVER};              ///< of the heap's earliest entry
     uint64_t m_slotMask{LEAST_SLOTS - 1}; ///< the number of slots, a power of two, less one
     std::vector<Node> m_nodes;
     std::vector<uint32_t> m_first; ///< of each slot's list, in order
