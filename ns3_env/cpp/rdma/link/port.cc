@@ -87,7 +87,7 @@ Port::Reserve()
     Timeline* timeline = Timeline::Current();
     if (timeline == nullptr)
     {
-        Arm(m_busyUntil, NowPicos());
+        Arm(m_busyUntil);
         return;
     }
     m_armedAt = m_busyUntil;

@@ -173,7 +173,7 @@ class Port : public Object
     void OnArrival();
     /// Schedules the next arrival here.
     [[gnu::always_inline]] void ArmArrival(Picos arrival);
-    void Arm(Picos when, Picos now);
+    void Arm(Picos when);
     /// Reserves a place among events of its instant for the end of the present transmission, which may become an event
     /// later.
     void Reserve();
@@ -304,7 +304,7 @@ Port::KickAs(Self& self)
     }
     if (now < m_busyUntil)
     {
-        Arm(m_busyUntil, now);
+        Arm(m_busyUntil);
         return;
     }
     if (!IsIdle(now))
@@ -325,7 +325,7 @@ Port::KickAs(Self& self)
     const Picos next = looks || !m_control.IsEmpty() ? now : self.NextReady(now);
     if (next != NEVER)
     {
-        Arm(std::max(next, m_busyUntil), now);
+        Arm(std::max(next, m_busyUntil));
     }
     else if (perFrame && packet != nullptr)
     {
@@ -360,7 +360,7 @@ Port::SendAtOnce(Packet* packet, Picos now)
 }
 
 inline void
-Port::Arm(Picos when, Picos now)
+Port::Arm(Picos when)
 {
     if (when < m_armedAt)
     {
