@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""End hosts that know all live flows, against closed forms: the least remaining first, or equal shares."""
+"""Clairvoyant end hosts against closed forms: the least remaining first, or equal shares."""
 
 from __future__ import annotations
 

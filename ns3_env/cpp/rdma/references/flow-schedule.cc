@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Schedule of a network's live flows: shares of links for senders that know of each other without delay.
+// Schedule of a network's live flows: links for senders that know them all.
 #include "flow-schedule.h"
 
 #include "clairvoyant.h"
