@@ -25,8 +25,12 @@ if TYPE_CHECKING:
 
 #: Objectives of tasks, by their measure.
 OBJECTIVES = {"slowdown": "slowdown", "max_min": "max-min fairness", "job_time": "job time"}
+#: End hosts that know all live flows, in one order each.
+CLAIRVOYANT = ("clairvoyant", "clairvoyant-slowdown", "clairvoyant-fair")
 #: Entries with knowledge that no controller can have: upper bounds that do not compete.
-REFERENCES = ("oracle", "max_min")
+REFERENCES = ("oracle", "max_min", *CLAIRVOYANT)
+#: Row of the best of ``CLAIRVOYANT`` in each task.
+END_HOSTS = "end hosts"
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,24 @@ class Leaderboard:
             tasks.setdefault(OBJECTIVES[TASKS[task].measure], []).append(task)
         return tasks if len(tasks) > 1 else {}
 
+    @property
+    def end_hosts(self) -> Mapping[str, float]:
+        """Scores of the clairvoyant end hosts, by task; empty if they were not run."""
+        return next((line.tasks for line in self.lines if line.entry == END_HOSTS), {})
+
+    def share(self, line: Line) -> float:
+        """Share of what end hosts reach, %: 100 score / score of ``END_HOSTS``, mean over tasks.
+
+        In a task it is the way from the base to the best known schedule of senders that know all live flows,
+        while a score is the way to the reference: 0 stays 0. NaN without a task of both.
+        """
+        shares = [
+            100 * line.tasks[task] / best
+            for task, best in self.end_hosts.items()
+            if task in line.tasks and best > 0
+        ]
+        return sum(shares) / len(shares) if shares else math.nan
+
     def lacks(self, line: Line) -> bool:
         """Returns whether the entry lacks scores in some task; its numbers cover its other tasks."""
         return len(line.tasks) < len(self.tasks)
@@ -86,7 +108,7 @@ class Leaderboard:
 def leaderboard(
     frame: pandas.DataFrame,
     baseline: str,
-    references: Collection[str] = REFERENCES,
+    references: Collection[str] = (*REFERENCES, END_HOSTS),
     generalists: Collection[str] = (),
 ) -> Leaderboard:
     """The leaderboard of a frame of scores.
@@ -131,12 +153,24 @@ def sections(frame: pandas.DataFrame, generalists: Collection[str] = ()) -> list
     """
     if len(frame) == 0:
         raise ConfigError("the folder has no task that is played whole: the same command goes on with it")
+    frame = _with_end_hosts(frame)
     groups = frame["task"].map(lambda name: group_of(TASKS[name]).name)
     return [
         (group, _board(rows, group.base, generalists))
         for group in GROUPS
         if len(rows := frame[groups == group.name])
     ]
+
+
+def _with_end_hosts(frame: pandas.DataFrame) -> pandas.DataFrame:
+    """The frame with ``END_HOSTS``, the best of ``CLAIRVOYANT`` in each task, instead of these."""
+    import pandas
+
+    clairvoyant = frame["entry"].isin(CLAIRVOYANT)
+    means = frame[clairvoyant].groupby(["entry", "task"])["score"].mean().unstack()
+    best = frame["task"].map(means.idxmax())
+    chosen = frame[frame["entry"] == best].assign(entry=END_HOSTS)
+    return pandas.concat([frame[~clairvoyant], chosen], ignore_index=True)
 
 
 def _board(frame: pandas.DataFrame, base: str, generalists: Collection[str]) -> Leaderboard:

@@ -24,8 +24,11 @@ LEGEND = (
     "scores. Each run: that of the worst run and of the best. Better than: how likely a run is better than "
     "one of the base's in a task, ties half. In brackets 95 % intervals: of other trainings; †: of one run, "
     "of other test seeds. In italics: references, which do not compete. –: not played; ‡: over the tasks "
-    "that were, not ranked."
+    "that were, not ranked. *End hosts*: senders that know all live flows, in each task in the best of "
+    "three orders; of end hosts: 100 score / their score, mean over tasks."
 )
+#: Heading of an entry's share of what end hosts reach.
+SHARE = "of end hosts (%)"
 
 
 def markdown(board: Leaderboard) -> str:
@@ -33,7 +36,9 @@ def markdown(board: Leaderboard) -> str:
     headings = [*map(markdown_cell, board.tasks)]
     if len(board.tasks) > 1:
         headings += [f"{name} ({len(tasks)})" for name, tasks in board.objectives.items()]
-        headings += ["IQM", f"better than {markdown_cell(board.baseline)}"]
+        headings += [*_if_known(board, SHARE), "IQM", f"better than {markdown_cell(board.baseline)}"]
+    else:
+        headings += _if_known(board, SHARE)
     rows = (_row(board, line) for line in board.lines)
     return "\n".join(markdown_table(["entry", "runs", *headings, "each run"], rows)) + "\n"
 
@@ -43,7 +48,7 @@ def frame_of(board: Leaderboard) -> pandas.DataFrame:
 
     Columns: ``entry``, ``reference``, ``runs``, ``worst_run``, ``best_run``; ``iqm`` and ``improvement`` with
     ``_low``, ``_high`` and ``_covers`` ("runs", "test seeds" or nothing), NaN without an interval;
-    ``baseline``; ``task/NAME`` of each task.
+    ``baseline``; ``of_end_hosts``, % (:meth:`Leaderboard.share`); ``task/NAME`` of each task.
     """
     import pandas
 
@@ -56,13 +61,19 @@ def _row(board: Leaderboard, line: Line) -> list[str]:
     mean = cell(line.mean, whole) + (" ‡" if board.lacks(line) else "")
     scores = [whole(line.tasks[task]) if task in line.tasks else "–" for task in board.tasks]
     means = [objective_mean(line, tasks) for tasks in board.objectives.values()]
+    share = _if_known(board, number(board.share(line)))
     chance = "–" if line.improvement is None else cell(line.improvement, "{:.2f}".format)
     return [
         f"*{name}*" if line.reference else name,
         str(line.runs),
-        *([*scores, *means, mean, chance] if len(board.tasks) > 1 else [mean]),
+        *([*scores, *means, *share, mean, chance] if len(board.tasks) > 1 else [mean, *share]),
         "–" if line.runs == 1 else " to ".join(map(whole, line.range)),
     ]
+
+
+def _if_known(board: Leaderboard, text: str) -> list[str]:
+    """The cell of a column that a board without end hosts lacks."""
+    return [text] if board.end_hosts else []
 
 
 def cell(estimate: Estimate, form: Callable[[float], str]) -> str:
@@ -75,8 +86,12 @@ def cell(estimate: Estimate, form: Callable[[float], str]) -> str:
 
 def objective_mean(line: Line, tasks: Collection[str]) -> str:
     """The entry's mean score over the tasks of an objective; "–" without one."""
-    mean = line.mean_over(tasks)
-    return "–" if math.isnan(mean) else whole(mean)
+    return number(line.mean_over(tasks))
+
+
+def number(value: float) -> str:
+    """An integer; "–" for NaN."""
+    return "–" if math.isnan(value) else whole(value)
 
 
 def whole(value: float) -> str:
@@ -91,5 +106,5 @@ def _values(line: Line, board: Leaderboard) -> dict[str, Any]:
         numbers = estimate or Estimate(float("nan"), float("nan"), float("nan"), None)
         values |= {name: numbers.value, f"{name}_low": numbers.low, f"{name}_high": numbers.high}
         values[f"{name}_covers"] = numbers.covers or ""
-    values["baseline"] = board.baseline
+    values |= {"baseline": board.baseline, "of_end_hosts": board.share(line)}
     return values | {f"task/{task}": line.tasks.get(task, float("nan")) for task in board.tasks}

@@ -101,8 +101,8 @@ def describe_controllers(
     """Returns the declarations of the simulator's congestion controllers, by name, sorted.
 
     ``attributes``: its ns-3 attributes and their defaults, as text; ``meanings``: their descriptions.
-    ``reference``: a bound, which no network
-    could deploy. Under RDMA, ``ecn``: the marking that it is published with, by the keys of a scenario's
+    ``reference``: a bound, which no network could deploy; ``needs_all_flows``: one for all flows of a
+    scenario. Under RDMA, ``ecn``: the marking that it is published with, by the keys of a scenario's
     ``switch.ecn``; None if it ignores marks. ``congestion_points``, ``scheduling``: the same of their keys
     of ``switch``. ``plugin``: the file of a custom controller. Under TCP, ``marking``: the
     threshold from which on queues mark for it, None if it needs none. The program is queried once, and again
@@ -151,15 +151,25 @@ def default_attributes(controller: str, transport: Transport = "rdma") -> dict[s
 
 
 def references(transport: Transport = "rdma") -> frozenset[str]:
-    """Controllers that are bounds: they are shown and not ranked, and have all flows of a scenario.
+    """Controllers that are shown and not ranked: no network could deploy them.
 
     None if there is no such simulator: the code that needs it will report that.
     """
+    return _declared("reference", transport)
+
+
+def network_bounds(transport: Transport = "rdma") -> frozenset[str]:
+    """References that need all flows of a scenario: no other controller may be beside them."""
+    return _declared("needs_all_flows", transport)
+
+
+def _declared(flag: str, transport: Transport) -> frozenset[str]:
+    """Controllers that are declared with a flag; none if there is no such simulator."""
     try:
         controllers = describe_controllers(transport=transport)
     except SimulatorError:
         return frozenset()
-    return frozenset(name for name, declared in controllers.items() if declared.get("reference"))
+    return frozenset(name for name, declared in controllers.items() if declared.get(flag))
 
 
 def _output(path: Path, options: list[str], option: str) -> str:

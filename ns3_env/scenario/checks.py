@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 from ns3_env.config.bounds import MAX_FLOWS, WHY_FLOWS
 from ns3_env.errors import SimulatorError
-from ns3_env.programs.executable import list_controllers, references
+from ns3_env.programs.executable import list_controllers, network_bounds
 from ns3_env.programs.transport import SHOWN, Transport, other
 from ns3_env.scenario.classes import class_conflicts, class_faults, group_faults
 from ns3_env.scenario.controllers import AGENT, POLICY
@@ -215,7 +215,7 @@ def _bound_faults(scenario: ScenarioFields) -> list[str]:
     """A bound covers the whole network: all flows must be under it."""
     names = [controller.name for controller in scenario.controllers]
     others = {x.name for x in played_controllers(scenario)} | scenario.traffic.named_controllers()
-    bounds = references(scenario.transport) if len(others) > 1 else frozenset()
+    bounds = network_bounds(scenario.transport) if len(others) > 1 else frozenset()
     return [
         f"controllers.{i}: {name!r} is a bound for all flows of a network, and the scenario has some under "
         f"{', '.join(sorted(others - {name}))}: name it alone, or play the scenario under it "

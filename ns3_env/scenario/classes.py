@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from ns3_env.programs.executable import references
+from ns3_env.programs.executable import network_bounds
 from ns3_env.scenario.controllers import AGENT, POLICY, Controller
 from ns3_env.scenario.declared import CONGESTION_POINTS, MARKING, SCHEDULING, Declared
 from ns3_env.scenario.derived import class_indices, most_kmax_bytes, played_controllers, timing
@@ -111,7 +111,7 @@ def group_faults(scenario: ScenarioFields) -> list[str]:
 
 def _bound_faults(scenario: ScenarioFields) -> list[str]:
     """A bound covers the whole network."""
-    bounds = references(scenario.transport) if scenario.groups else frozenset()
+    bounds = network_bounds(scenario.transport) if scenario.groups else frozenset()
     controllers: list[Controller] = played_controllers(scenario)
     return [
         f"groups.{name}.controller: {group.controller!r} is a bound for all flows of a network: "

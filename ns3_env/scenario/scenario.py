@@ -20,7 +20,7 @@ from ns3_env.config.folders import find_file
 from ns3_env.config.model import shown, validate
 from ns3_env.config.yaml import read_mapping
 from ns3_env.errors import ConfigError, ScenarioError, ScenarioWarning
-from ns3_env.programs.executable import references
+from ns3_env.programs.executable import network_bounds
 from ns3_env.programs.transport import other
 from ns3_env.scenario.checks import TRANSPORT_KEYS, faults_of, warnings_of
 from ns3_env.scenario.controllers import AGENT, POLICY, Controller
@@ -116,7 +116,7 @@ class Scenario(ScenarioFields):
         """
         base_attributes = next((x.attributes for x in self.controllers if x.name == controller), {})
         first = Controller(name=controller, attributes={**base_attributes, **(attributes or {})})
-        bounds = references(self.transport)
+        bounds = network_bounds(self.transport)
         if controller in bounds:
             traffic = self.traffic.without_controllers()
             groups = {name: Group() for name in self.groups}

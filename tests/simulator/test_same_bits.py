@@ -89,6 +89,8 @@ traffic:
 AS_A_WHOLE: list[tuple[str | dict[str, Any], dict[str, Any]]] = [
     ("mpcc", {}),
     ("oracle", {}),
+    ("clairvoyant", TRAINING),
+    ("clairvoyant-fair", CLASSES),
     ("max_min", {"time_limit_ns": 300_000}),
     ("dcqcn", {"record": {"windows": True}}),
     ("dcqcn", {"preset": "published"}),

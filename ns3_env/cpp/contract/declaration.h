@@ -30,14 +30,22 @@ struct Ranged
     T most;
 };
 
-/// ns-3's group of the types that are declared as references.
+/// ns-3's groups of the types that are declared as references: for all flows of a scenario, or for some.
 inline constexpr const char* REFERENCE_GROUP = "Reference";
+inline constexpr const char* END_HOST_REFERENCE_GROUP = "EndHostReference";
 
-/// Reports whether a controller of either transport is declared as a reference (Declaration::Reference).
+/// Reports whether a controller of either transport is declared as a reference that needs all flows of a scenario.
+inline bool
+NeedsAllFlows(TypeId type)
+{
+    return type.GetGroupName() == REFERENCE_GROUP;
+}
+
+/// Reports whether a controller of either transport is declared as any reference.
 inline bool
 IsReference(TypeId type)
 {
-    return type.GetGroupName() == REFERENCE_GROUP;
+    return NeedsAllFlows(type) || type.GetGroupName() == END_HOST_REFERENCE_GROUP;
 }
 
 /// The TypeId of a class with a constructor. Each member has a name, help for users, and the class's variable.
@@ -138,6 +146,13 @@ class Declaration
     Declaration& Reference()
     {
         m_tid.SetGroupName(REFERENCE_GROUP);
+        return *this;
+    }
+
+    /// An undeployable controller of end hosts, next to other controllers too; tables do not rank it.
+    Declaration& EndHostReference()
+    {
+        m_tid.SetGroupName(END_HOST_REFERENCE_GROUP);
         return *this;
     }
 

@@ -13,7 +13,7 @@ import pandas
 import pytest
 
 from ns3_env.errors import ConfigError
-from ns3_env.eval.leaderboard.board import Leaderboard, leaderboard
+from ns3_env.eval.leaderboard.board import Leaderboard, leaderboard, sections
 from ns3_env.eval.leaderboard.figures import (
     LearningCurve,
     draw_improvement,
@@ -123,6 +123,32 @@ def test_a_board_of_several_objectives_has_a_mean_of_each() -> None:
     table = markdown(leaderboard(pandas.DataFrame(rows), "dcqcn")).splitlines()
     assert "| slowdown (2) | max-min fairness (1) | IQM |" in table[0]
     assert "| 10 | 30 | 80 | 20 | 80 |" in table[2]
+
+
+def test_the_share_of_what_end_hosts_reach_is_of_the_best_of_their_orders_in_each_task() -> None:
+    """50 of 100 in one task and 30 of 60 in another are half; a task without them does not count."""
+    scores: dict[str, dict[str, float]] = {
+        "dcqcn": {"Incast": 0.0, "Mixed": 0.0},
+        "ppo": {"Incast": 50.0, "Mixed": 30.0},
+        "clairvoyant": {"Incast": 100.0, "Mixed": 20.0},
+        "clairvoyant-fair": {"Incast": -5.0, "Mixed": 60.0},
+    }
+    ran = frame({entry: {task: [[x, x]] for task, x in tasks.items()} for entry, tasks in scores.items()})
+    ((_, board),) = sections(ran)
+    assert {line.entry: board.share(line) for line in board.lines} == {
+        "end hosts": 100,
+        "ppo": 50,
+        "dcqcn": 0,
+    }
+    assert [line.reference for line in board.lines] == [True, False, False]
+    assert dict(board.end_hosts) == {"Incast": 100, "Mixed": 60}
+    table = markdown(board).splitlines()
+    assert table[0].startswith("| entry | runs | Incast | Mixed | of end hosts (%) | IQM |")
+    assert table[3].startswith("| ppo | 1 | 50 | 30 | 50 | 40 [")
+    assert frame_of(board).set_index("entry").loc["ppo", "of_end_hosts"] == 50
+    ((_, alone),) = sections(ran[~ran["entry"].str.startswith("clairvoyant")])
+    assert all(math.isnan(alone.share(line)) for line in alone.lines)
+    assert "of end hosts" not in markdown(alone)
 
 
 def of(*tasks: list[list[float]], generalist: bool = False) -> Scores:

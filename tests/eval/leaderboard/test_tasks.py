@@ -20,7 +20,7 @@ from ns3_env.errors import ConfigError
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.leaderboard.anchors import measured_anchors, value_of, write_anchors
-from ns3_env.eval.leaderboard.board import beaten, sections
+from ns3_env.eval.leaderboard.board import REFERENCES, beaten, sections
 from ns3_env.eval.leaderboard.entrants import can_play, entries_of
 from ns3_env.eval.leaderboard.figures import checkpoints_in, learning_curves
 from ns3_env.eval.leaderboard.measured import job_times
@@ -107,7 +107,7 @@ def test_what_is_played_is_not_played_again(done: Path) -> None:
         return {x: x.stat().st_mtime_ns for x in done.glob("cells/*/*/*/metrics.json")}
 
     before = played()
-    assert len(before) == 2 * TESTS * 6 + TESTS * 5  # Layer2 without fdcc
+    assert len(before) == 2 * TESTS * 9 + TESTS * 8  # Layer2 without fdcc
     assert benchmark(done) == 0
     assert played() == before
 
@@ -316,7 +316,7 @@ def test_all_stands_for_all_and_the_references_always_play() -> None:
     assert specs_of(["all"]) == list(TASKS.values())
     assert [spec.name for spec in specs_of(["ns3_env/Rates-v3", "Incast"])] == ["Incast", "Rates"]
     suite = suite_of_tasks(specs_of(["Incast"]), ["swift"])
-    assert [x.name for x in suite.controllers] == ["swift", "dcqcn", "oracle", "max_min"]
+    assert [x.name for x in suite.controllers] == ["swift", "dcqcn", *REFERENCES]
 
 
 @pytest.fixture(scope="module")

@@ -9,10 +9,10 @@
 #include "ns3_env/cpp/engine/constant-rate.h"
 #include "ns3_env/cpp/events/now.h"
 #include "ns3_env/cpp/rdma/classes/build-classes.h"
+#include "ns3_env/cpp/rdma/references/clairvoyant.h"
 #include "ns3_env/cpp/run/attributes.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <sstream>
 #include <utility>
@@ -233,9 +233,15 @@ RdmaEpisode::~RdmaEpisode()
 std::unique_ptr<Flow>
 RdmaEpisode::Connect(const FlowEntry& entry, uint16_t sourcePort)
 {
-    return m_fabric.Connect(entry.flow,
-                            sourcePort,
-                            CreateController(m_scenario.controllers[entry.controller]));
+    const Ptr<CongestionControl> control =
+        CreateController(m_scenario.controllers[entry.controller]);
+    std::unique_ptr<QueuePair> pair = m_fabric.Connect(entry.flow, sourcePort, control);
+    if (auto* clairvoyant = dynamic_cast<Clairvoyant*>(PeekPointer(control)))
+    {
+        const Order order = clairvoyant->GetOrder();
+        clairvoyant->Join(m_schedules.try_emplace(order, *this, order).first->second, *pair);
+    }
+    return pair;
 }
 
 std::unique_ptr<QueuePair>

@@ -5,12 +5,14 @@
 
 #include "failures.h"
 
+#include "ns3_env/cpp/rdma/references/flow-schedule.h"
 #include "ns3_env/cpp/rdma/switch/port-meter.h"
 #include "ns3_env/cpp/run/episode.h"
 #include "ns3_env/cpp/run/run-report.h"
 #include "ns3_env/cpp/run/scenario.h"
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -111,6 +113,7 @@ class RdmaEpisode final : public Episode
     Streams m_streams;
     std::vector<std::unique_ptr<PortMeter>> m_meters; ///< of ports under agents
     std::unique_ptr<Failures> m_failures;             ///< null if no link ever fails
+    std::map<Order, FlowSchedule> m_schedules;        ///< of flows under clairvoyant controllers
     FrameMaker m_otherFrames;
 };
 

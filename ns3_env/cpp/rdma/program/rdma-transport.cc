@@ -321,6 +321,7 @@ RdmaTransport::Describe() const
             {"scheduling",
              control->GetScheduling() == Scheduling::Fifo ? Json(nullptr) : Json(LEAST_REMAINING)},
             {"reference", IsReference(control->GetInstanceTypeId())},
+            {"needs_all_flows", NeedsAllFlows(control->GetInstanceTypeId())},
             {"attributes", DefaultsOf(AttributesOf(name))},
             {"meanings", MeaningsOf(AttributesOf(name))}};
         if (const auto plugin = PluginControllers().find(name); plugin != PluginControllers().end())

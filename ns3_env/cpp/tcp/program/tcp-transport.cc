@@ -163,6 +163,7 @@ TcpTransport::Describe() const
         all[name] = {{"attributes", DefaultsOf(AttributesOfController(spec))},
                      {"meanings", MeaningsOf(AttributesOfController(spec))},
                      {"reference", IsReference(control->GetInstanceTypeId())},
+                     {"needs_all_flows", NeedsAllFlows(control->GetInstanceTypeId())},
                      {"marking", NeedsMarks(*control) ? DctcpThreshold() : Json(nullptr)}};
     }
     return all.dump(2);
