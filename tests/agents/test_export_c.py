@@ -247,14 +247,6 @@ def test_what_has_no_form_in_c_is_refused_with_what_has(tmp_path: Path, refused:
     assert [path.name for path in tmp_path.iterdir()] == ["p"]
 
 
-def test_without_a_compiler_the_command_says_what_is_missing(
-    tmp_path: Path, refused: Refused, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("shutil.which", lambda name: None)
-    message = refused(main, "rlcc", "--format", "c", "--out", tmp_path / "rlcc_nic.c")
-    assert "there is no C compiler (set CC)" in message
-
-
 PARTS = ("path", "observation")
 
 
@@ -407,22 +399,6 @@ def test_as_a_plugin_the_file_plays_as_the_policy_does(
     assert by_plugin["totals"]["unfinished"] == 0
     assert charged_slowdowns(by_plugin) == pytest.approx(charged_slowdowns(original), rel=0.25)
     assert charged_slowdowns(by_plugin).mean() == pytest.approx(charged_slowdowns(original).mean(), rel=0.005)
-
-
-@pytest.mark.parametrize("bdps", [0.5, 1.2, 20])
-def test_as_a_plugin_its_packets_are_as_large_as_the_policys(
-    sparing: Path, plugin: Path, monkeypatch: pytest.MonkeyPatch, bdps: float
-) -> None:
-    """The FCT of a single flow follows from its bytes; telemetry on each packet is 1.7 % of them."""
-    monkeypatch.setenv(PLUGINS_VARIABLE, "")
-    load_plugins([plugin])
-    size = round(bdps * 100e9 / 8e9 * 6300)
-    with Simulator() as simulator:
-        original, by_plugin = (
-            simulator.play(incast(1, size, controller))["flows"] for controller in both(sparing)
-        )
-    assert by_plugin["header_bytes"] == original["header_bytes"]
-    assert by_plugin["fct_ns"] == pytest.approx(original["fct_ns"], rel=2e-3)
 
 
 def test_as_a_plugin_it_keeps_the_contract_whatever_telemetry_says(plugin: Path) -> None:

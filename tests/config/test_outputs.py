@@ -9,7 +9,6 @@ import resource
 import signal
 import subprocess
 import sys
-import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -31,7 +30,6 @@ from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.commands.evaluation import parser as eval_parser
 from ns3_env.eval.commands.options import check_json
 from ns3_env.eval.episodes.results import FILES
-from ns3_env.eval.output.curves import draw_curves
 from tests.paths import ROOT
 from tests.processes import descriptors_before, dummy_sim, open_descriptors
 from tests.samples.files import Refused, dumped
@@ -117,28 +115,6 @@ def test_a_folder_of_files_with_such_names_is_no_earlier_run(tmp_path: Path) -> 
             refuse_foreign(folder, FILES, "run's folder")
     (folder / "config.yaml").write_text("scenario: {}")
     refuse_foreign(folder, FILES, "run's folder")
-
-
-def test_curves_replace_their_own_pictures_only(tmp_path: Path) -> None:
-    curves = tmp_path / "curves"
-    curves.mkdir()
-    (curves / "abc-2to1.csv").write_text("time_ns,rate_bps,window_bytes,queue_bytes\n0,1,1,1\n9,1,1,1\n")
-    (picture,) = draw_curves(tmp_path / "out", curves)
-    assert draw_curves(tmp_path / "out", curves) == [picture]
-    picture.write_bytes(b"mine")
-    with pytest.raises(ScenarioError, match="was not drawn here"):
-        draw_curves(tmp_path / "out", curves)
-    assert picture.read_bytes() == b"mine"
-
-
-def test_brackets_in_a_folder_s_name_are_shown(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)  # a path so short that no line ends within it
-    assert run(Path("[abc] [/b]")) == 0
-    output = capsys.readouterr().out.replace("\n", "")
-    assert "[abc] [/b]/out/dctcp: " in output
-    assert "[abc] [/b]/s.yaml)" in output
 
 
 def open_vec_env() -> FlowVecEnv:
@@ -381,14 +357,6 @@ def test_an_interrupt_while_a_command_imports_is_a_line(
         [sys.executable, *command], capture_output=True, cwd=ROOT, env=environment, check=False, timeout=60
     )
     assert (done.returncode, done.stderr) == (130, b"interrupted\n")
-
-
-def test_warnings_of_a_command_are_a_line_each(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(warnings, "formatwarning", warnings.formatwarning)
-        guarded(lambda: 0)
-        text = warnings.formatwarning("one\nand more", UserWarning, "a.py", 3)
-    assert text == "warning: one and more\n"
 
 
 def test_an_action_that_went_says_what_to_use_instead() -> None:

@@ -11,19 +11,15 @@ import pytest
 import yaml
 
 import train
-from ns3_env.agents.configuration.config import EnvConfig
-from ns3_env.agents.configuration.inputs import make_scenario
 from ns3_env.config.folders import DATA
 from ns3_env.decision.actions import MultiplicativeRate
 from ns3_env.decision.observations import FIELDS, INDEX
 from ns3_env.decision.rewards import make_reward
-from ns3_env.envs.gym_env import FlowEnv
-from ns3_env.envs.pettingzoo_env import FlowParallelEnv
 from ns3_env.envs.rollouts import Rollout, Rollouts
 from ns3_env.envs.sb3_vec_env import FlowVecEnv
 from ns3_env.errors import ScenarioError
 from ns3_env.policies.file import read_policy
-from ns3_env.scenario import PerNotification, Scenario, Synchronous
+from ns3_env.scenario import PerNotification, Scenario
 from tests.samples.files import Refused, dumped
 from tests.samples.runs import checkpoints, the_run, written
 
@@ -101,16 +97,6 @@ def test_two_flows_learn_their_rates_from_feedback_frames_alone(tmp_path: Path) 
     assert np.isinf(rollout.windows[rollout.decided, 0]).all()
 
 
-def test_the_projects_own_files_ask_for_nothing_in_packets() -> None:
-    env = EnvConfig(**yaml.safe_load((DATA / "configs/layer2.yaml").read_text())["env"])
-    curriculum = yaml.safe_load((DATA / "curricula/layer2.yaml").read_text())
-    scenario = make_scenario(env, curriculum["scenario"] | {"time_limit_ns": 1000}, "x")
-    assert scenario.clock == PerNotification()
-    assert scenario.to_simulator_json()["switch"]["congestion_points"]["feedback"] == "both"
-    window, _, _ = MultiplicativeRate(window="none")(np.zeros((1, 1)), np.ones((1, len(FIELDS))))[0]
-    assert window == np.inf
-
-
 def test_the_reward_is_largest_at_a_fair_share_of_what_brings_the_queue_to_its_target() -> None:
     reward = make_reward("queue_target", within=10)
     records = np.zeros((3, len(FIELDS)))
@@ -141,13 +127,6 @@ def test_a_training_tells_where_no_frame_ever_comes(tmp_path: Path, refused: Ref
     assert "episodes in a row ended without a decision" in refused(train.main, *command)
 
 
-def test_a_gymnasium_env_tells_where_no_frame_comes() -> None:
-    env = FlowEnv(scenario(5_000, 20_000_000, 20_000_000), others="qcn", fields=HEARD, reward="queue_target")
-    with pytest.raises(ScenarioError, match="never decides"):
-        env.reset(seed=1)
-    env.close()
-
-
 def test_flows_that_no_frame_reaches_and_flows_that_end_early_are_ends_without_decisions() -> None:
     three_flows = scenario(5_000, 200_000, 20_000_000)  # no frame; ends during the episode; is truncated
     with vec_env(three_flows, slots=3) as env:
@@ -163,19 +142,3 @@ def test_flows_that_no_frame_reaches_and_flows_that_end_early_are_ends_without_d
     assert results["totals"]["unfinished"] == 1
     assert ended[1] > 0
     assert ended[2] > ended[1]
-
-
-def test_parallel_agents_go_on_without_frames() -> None:
-    three_flows = scenario(5_000, 20_000_000, 20_000_000).model_copy(
-        update={"clock": Synchronous(interval_ns=10_000)}
-    )
-    env = FlowParallelEnv(three_flows, fields=[*HEARD, "notification_recency"], reward="queue_target")
-    observations, _ = env.reset(seed=1)
-    recency = np.zeros(3)
-    while env.agents:
-        observations, *_ = env.step({agent: np.zeros(1, np.float32) for agent in env.agents})
-        for agent, observation in observations.items():
-            recency[int(agent[5:])] = max(recency[int(agent[5:])], observation[-1])
-    env.close()
-    assert recency[0] == 0
-    assert (recency[1:] > 0).all()
