@@ -96,6 +96,3 @@ def test_ratios_of_likelihoods_stay_finite_where_a_narrow_policy_moves() -> None
     narrow = CensoredGaussian(1).proba_distribution(th.tensor([[5.0]], requires_grad=True), th.tensor([-6.0]))
     likely = narrow.log_prob(th.tensor([[-1.0], [0.3], [1.0]]))
     assert bool(th.isfinite((0.0 - likely).exp()).all())
-
-
-TD3 = {"name": "td3", "options": {"buffer_size": 100, "learning_starts": 0}}

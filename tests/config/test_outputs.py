@@ -22,16 +22,14 @@ from ns3_env.config.command_line import guarded
 from ns3_env.config.files import write_atomically, write_file
 from ns3_env.config.folders import refuse_foreign, replace_folder, replace_folders
 from ns3_env.decision.actions import make_action_map
-from ns3_env.envs.gym_env import FlowEnv
-from ns3_env.envs.sb3_vec_env import FlowVecEnv
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.eval.commands import evaluation, export, train
 from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.commands.evaluation import parser as eval_parser
 from ns3_env.eval.commands.options import check_json
 from ns3_env.eval.episodes.results import FILES
+from ns3_env.eval.output.curves import draw_curves
 from tests.paths import ROOT
-from tests.processes import descriptors_before, dummy_sim, open_descriptors
 from tests.samples.files import Refused, dumped
 
 SCENARIO = {"traffic": {"kind": "incast", "size_bytes": 20_000}}
@@ -117,28 +115,16 @@ def test_a_folder_of_files_with_such_names_is_no_earlier_run(tmp_path: Path) -> 
     refuse_foreign(folder, FILES, "run's folder")
 
 
-def open_vec_env() -> FlowVecEnv:
-    env = FlowVecEnv({"dummy": {"slots": 3}}, slots=3, num_simulators=2, executable=dummy_sim())
-    env.reset()
-    env.step(np.zeros((6, 1)))
-    env.close()
-    return env
-
-
-def open_gymnasium_env() -> FlowEnv:
-    env = FlowEnv(flows=2)
-    env.reset(seed=1)
-    env.step(env.action_space.sample())
-    env.close()
-    return env
-
-
-@pytest.mark.parametrize("cycle", [open_vec_env, open_gymnasium_env])
-def test_what_is_closed_has_closed_its_descriptors(cycle: Callable[[], object]) -> None:
-    objects = [cycle()]
-    before = descriptors_before()
-    objects += [cycle() for _ in range(15)]
-    assert open_descriptors() == before  # all are still referred to
+def test_curves_replace_their_own_pictures_only(tmp_path: Path) -> None:
+    curves = tmp_path / "curves"
+    curves.mkdir()
+    (curves / "abc-2to1.csv").write_text("time_ns,rate_bps,window_bytes,queue_bytes\n0,1,1,1\n9,1,1,1\n")
+    (picture,) = draw_curves(tmp_path / "out", curves)
+    assert draw_curves(tmp_path / "out", curves) == [picture]
+    picture.write_bytes(b"mine")
+    with pytest.raises(ScenarioError, match="was not drawn here"):
+        draw_curves(tmp_path / "out", curves)
+    assert picture.read_bytes() == b"mine"
 
 
 TRAINING = {"config": [Path("x")], "overrides": ["seed=3", "train.decisions=5"]}

@@ -124,6 +124,13 @@ def test_an_action_map_answers_rows_together_as_each_alone_and_travels(name: str
         assert bits(again(actions, records)) == bits(together)
 
 
+def test_a_task_that_was_pickled_reads_the_same() -> None:
+    task, records = Task(("rtt", "qlen"), "staged"), telemetry(8)
+    for again in (pickle.loads(pickle.dumps(task)), copy.deepcopy(task)):
+        assert bits(again.observe(records)) == bits(task.observe(records))
+        assert again.reward == task.reward
+
+
 @pytest.mark.parametrize(
     ("damaged", "message"),
     [

@@ -176,6 +176,14 @@ def test_an_environment_that_was_pickled_is_the_same_one_from_its_beginning(make
     again.close()
 
 
+def test_a_vec_env_that_was_pickled_begins_anew() -> None:
+    with FlowVecEnv(incast_scenario(2), slots=2, seed=4, render_mode="rgb_array") as env:
+        first = env.reset()
+        with pickle.loads(pickle.dumps(env)) as again:
+            assert np.array_equal(again.reset(), first)
+            assert again.render().shape == (HEIGHT, WIDTH, 3)
+
+
 def test_a_picture_shows_what_has_happened_since_the_reset() -> None:
     env = gym.make(ID, render_mode="rgb_array")
     env.reset(seed=1)

@@ -15,11 +15,12 @@ from ns3_env.config.folders import DATA
 from ns3_env.decision.actions import MultiplicativeRate
 from ns3_env.decision.observations import FIELDS, INDEX
 from ns3_env.decision.rewards import make_reward
+from ns3_env.envs.pettingzoo_env import FlowParallelEnv
 from ns3_env.envs.rollouts import Rollout, Rollouts
 from ns3_env.envs.sb3_vec_env import FlowVecEnv
 from ns3_env.errors import ScenarioError
 from ns3_env.policies.file import read_policy
-from ns3_env.scenario import PerNotification, Scenario
+from ns3_env.scenario import PerNotification, Scenario, Synchronous
 from tests.samples.files import Refused, dumped
 from tests.samples.runs import checkpoints, the_run, written
 
@@ -142,3 +143,19 @@ def test_flows_that_no_frame_reaches_and_flows_that_end_early_are_ends_without_d
     assert results["totals"]["unfinished"] == 1
     assert ended[1] > 0
     assert ended[2] > ended[1]
+
+
+def test_parallel_agents_go_on_without_frames() -> None:
+    three_flows = scenario(5_000, 20_000_000, 20_000_000).model_copy(
+        update={"clock": Synchronous(interval_ns=10_000)}
+    )
+    env = FlowParallelEnv(three_flows, fields=[*HEARD, "notification_recency"], reward="queue_target")
+    observations, _ = env.reset(seed=1)
+    recency = np.zeros(3)
+    while env.agents:
+        observations, *_ = env.step({agent: np.zeros(1, np.float32) for agent in env.agents})
+        for agent, observation in observations.items():
+            recency[int(agent[5:])] = max(recency[int(agent[5:])], observation[-1])
+    env.close()
+    assert recency[0] == 0
+    assert (recency[1:] > 0).all()

@@ -157,6 +157,11 @@ def test_a_slot_is_a_flow_that_lives_and_then_the_next_one() -> None:
     assert records_by_slots[6] == records_by_slots[8]
 
 
+def test_too_few_slots_are_an_error_that_says_so() -> None:
+    with FlowVecEnv(scenario(), slots=1) as env, pytest.raises(ScenarioError, match="has 1 slots per simul"):
+        masked(TD3("MlpPolicy", env, policy_kwargs=small())).learn(500)
+
+
 def test_too_few_slots_are_said_before_padding_is() -> None:
     message = "^slots is 2, and the scenario has 8 flows under the agent: .* Then: 1 of 2 rows have no flow"
     with FlowVecEnv(scenario("per_flow_rtt"), slots=2) as env:

@@ -14,6 +14,11 @@ from ns3_env.eval.commands.main import main
 from tests.samples.published_texts import NCCL_NODE
 
 
+def test_what_is_passed_on_is_answered_by_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["train"]) == 2
+    assert "--config and --curriculum are needed" in capsys.readouterr().err
+
+
 def test_commands_are_named_as_they_were_typed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -95,3 +100,8 @@ def test_a_controllers_attributes_have_defaults_and_meanings(capsys: pytest.Capt
     assert main(["list", "controllers", "hpcc"]) == 0
     assert "Eta" in (printed := capsys.readouterr().out)
     assert "0.95" in printed
+
+
+def test_an_unknown_controller_is_told_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", "controllers", "hpc"]) == 2
+    assert "unknown controller 'hpc'; the nearest known one is 'hpcc'" in capsys.readouterr().err

@@ -13,8 +13,7 @@ import yaml
 import ns3_env
 from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.episodes.recording import COLUMNS
-from ns3_env.eval.episodes.results import FLOW_COLUMNS, QUEUE_COLUMNS, resolved
-from ns3_env.scenario import Scenario
+from ns3_env.eval.episodes.results import FLOW_COLUMNS, QUEUE_COLUMNS
 from tests.samples.files import dumped, rows
 from tests.samples.rings import ring
 from tests.simulator.frames import frames_of
@@ -251,21 +250,6 @@ def test_where_no_bar_can_be_drawn_a_line_says_how_far_it_is(
     monkeypatch.setattr("ns3_env.eval.output.progress.FIRST_S", 0.001)
     assert run(scenario, tmp_path / "out", "dctcp") == 0
     assert "dctcp (0 of 1 played); 0:00 so far\n" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("buffer", ["32MB", "500kB"])
-def test_what_was_played_can_be_played_again(buffer: str) -> None:
-    """This includes thresholds bounded by half of the buffer."""
-    keys = {
-        **SCENARIO,
-        "traffic": {"kind": "incast", "size_bytes": 10_000},
-        "switch": {"buffer_bytes": buffer},
-    }
-    first = Scenario.from_mapping(keys, "played")
-    again = Scenario.from_mapping(resolved(first, first.to_simulator_json()), "again")
-    sent = [one.to_simulator_json() for one in (first, again)]
-    assert sent[0]["switch"] == sent[1]["switch"]
-    assert ("most_kmax_bytes" in sent[0]["switch"]["ecn"]) == (buffer == "500kB")
 
 
 def test_a_deadlock_of_pauses_is_warned_of_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from ns3_env.eval.commands.evaluation import main
-from ns3_env.eval.episodes.recording import COLUMNS
+from ns3_env.eval.episodes.recording import COLUMNS, recorded_series
 from ns3_env.eval.episodes.trace import draw, pause_intervals
 from tests.samples.files import dumped, rows
 
@@ -128,6 +128,24 @@ def said(**more: Any) -> str:
         [axes.get_title() for axes in figure.axes]
         + [x.get_text() for axes in figure.axes for x in axes.texts]
     )
+
+
+def test_what_the_simulator_does_not_record_is_said() -> None:
+    assert set(recorded_series(results())) == {"windows", "queue_series"}
+    text = said()
+    assert "does not record marks" in text
+    assert "1 flows were paused" in text
+    assert "flow 1: 1.5" in text
+
+
+def test_marks_and_pauses_are_drawn_where_they_are_recorded() -> None:
+    more = {"marks": [[100, 0], [200, 1], [300, 1]], "pauses": [[1_000, 3, 2, 1], [2_000, 3, 2, 0]]}
+    assert recorded_series(results(**more))["marks"] == more["marks"]
+    assert recorded_series(results(**more))["pauses"] == more["pauses"]
+    text = said(**more)
+    assert "ECN marks: 3" in text
+    assert "does not record" not in text
+    assert "no port was paused" in said(marks=[], pauses=[])
 
 
 def test_a_pause_lasts_until_its_resume_or_the_end() -> None:

@@ -383,3 +383,18 @@ def test_both_ends_of_ours_play_the_flow_that_gymnasium_plays() -> None:
         over = terminated or truncated
     env.close()
     plain.close()
+
+
+def test_the_folder_is_kept_in_the_cache_and_elsewhere_where_there_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert path() == path()
+    assert path().is_relative_to(tmp_path)
+    script = path() / "ns3"
+    assert os.access(script, os.X_OK)
+    script.write_text("old")
+    assert sys.executable in (path() / "ns3").read_text()
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    assert sys.executable in (path() / "ns3").read_text()

@@ -15,7 +15,6 @@ from ns3_env.scenario import AGENT, Controller, PerFlowRtt, Scenario
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Incast
 from ns3_env.simulator import Simulator
-from tests.samples.files import dumped
 from tests.samples.policy_files import carried_file, lstm_file, mlp_file, rlcc_file
 
 SCENARIO = Scenario(
@@ -82,9 +81,3 @@ def test_flows_that_the_traffic_puts_under_the_agent_are_refused(tmp_path: Path)
     scenario = SCENARIO.model_copy(update={"traffic": Incast(size_bytes=1000, controller=AGENT)})
     with pytest.raises(ScenarioError, match="placement 'python'"):
         scenario.playing(mlp_file(tmp_path / "policy.safetensors"))
-
-
-@pytest.fixture
-def files(tmp_path: Path) -> tuple[Path, Path]:
-    scenario = dumped(tmp_path / "scenario.yaml", SCENARIO.model_dump(mode="json"))
-    return scenario, mlp_file(tmp_path / "policy.safetensors")

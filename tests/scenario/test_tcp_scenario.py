@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,12 +14,13 @@ from ns3_env.envs.flow_stream import FlowStream
 from ns3_env.envs.gym_env import FlowEnv
 from ns3_env.envs.pettingzoo_env import FlowParallelEnv
 from ns3_env.envs.rollouts import Rollouts
-from ns3_env.errors import ScenarioError, ScenarioWarning
+from ns3_env.errors import ScenarioError, ScenarioWarning, SimulatorNotFound
 from ns3_env.eval.benchmark.entries import check
 from ns3_env.eval.benchmark.folder import fingerprint
 from ns3_env.eval.benchmark.suite import Suite
 from ns3_env.eval.episodes.entry import Entry
 from ns3_env.scenario import Scenario
+from ns3_env.simulator import EXECUTABLE_VARIABLE, TCP_EXECUTABLE_VARIABLE, find_executable, list_controllers
 
 DUMBBELL = {"kind": "dumbbell", "senders": 2, "rate_bps": "10Gbps"}
 
@@ -150,3 +152,19 @@ def test_a_cell_is_stale_by_its_own_transport_s_simulator_alone() -> None:
     for scenario, program, foreign in ((tcp(), "tcp-sim", "rdma-sim"), (Scenario(), "rdma-sim", "tcp-sim")):
         assert of(scenario) == of(scenario, **{foreign: "new"})
         assert of(scenario) != of(scenario, **{program: "new"})
+
+
+def test_each_transport_has_a_program_and_a_variable_that_names_another_one(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for variable in (EXECUTABLE_VARIABLE, TCP_EXECUTABLE_VARIABLE):
+        monkeypatch.delenv(variable, raising=False)
+    assert {find_executable(x).name for x in ("rdma", "tcp")} == {"rdma-sim", "tcp-sim"}
+    assert "hpcc" not in list_controllers(transport="tcp")
+    monkeypatch.setenv(TCP_EXECUTABLE_VARIABLE, str(tmp_path / "none"))
+    assert find_executable("rdma").name == "rdma-sim"
+    with pytest.raises(
+        SimulatorNotFound, match=f"no simulator at .*none.*{TCP_EXECUTABLE_VARIABLE} names it"
+    ):
+        find_executable("tcp")
+    assert Scenario(controllers=[{"name": "hpcc"}]).to_simulator_json()

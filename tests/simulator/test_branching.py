@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -229,6 +230,17 @@ def test_without_descriptors_there_is_no_branch_and_the_original_goes_on() -> No
         finally:
             resource.setrlimit(resource.RLIMIT_NOFILE, limits)
         assert open_descriptors() == before
+        goes_on(original, message)
+
+
+def test_a_copy_that_cannot_be_made_is_an_error_and_the_original_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with at_a_decision() as (original, message):
+        no_file = SimpleNamespace(fd=99_999, close=lambda: None)
+        monkeypatch.setattr("ns3_env.simulator.simulator.LastWords", lambda name: no_file)
+        with pytest.raises(SimulatorError, match="cannot be copied: No such file"):
+            original.branch()
         goes_on(original, message)
 
 

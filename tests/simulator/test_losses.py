@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,9 @@ import pytest
 
 from ns3_env.decision.task import Task
 from ns3_env.envs.gym_env import FlowEnv
+from ns3_env.eval.episodes.results import LOSS_COLUMNS
 from ns3_env.eval.metrics import line, measure
+from ns3_env.eval.report import write
 from ns3_env.policies.released import named_controller
 from ns3_env.programs.executable import references
 from ns3_env.scenario import Controller, Record, Scenario, Switch
@@ -19,6 +22,7 @@ from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Flow, FlowList, Incast
 from ns3_env.simulator import Simulator, list_controllers
 from ns3_env.simulator.results import Results, charged_slowdowns
+from tests.samples import report_folder
 from tests.samples.rings import ring
 from tests.samples.scenarios import conserved, results_of
 
@@ -72,6 +76,27 @@ def test_flows_finish_on_a_shallow_buffer_without_pfc(
         assert totals["transmitted_payload_bytes"] == delivered + totals["dropped_payload_bytes"]
         again = totals["transmitted_payload_bytes"] - sum(flows["size_bytes"])
         assert sum(flows["retransmitted_bytes"]) == again
+
+
+def test_the_report_says_where_packets_were_lost(tmp_path: Path) -> None:
+    path = report_folder.write(tmp_path / "run", report_folder.suite(scenarios=1, seeds=[1, 2]))
+    lost = ["4,2,5,buffer_full,700,700000", *(f"{host},0,4,link,{host + 1},1000" for host in range(3))]
+    (path / "cells" / "equal" / "hpcc" / "seed-1" / "losses.csv").write_text(
+        "\n".join([",".join(LOSS_COLUMNS), *lost, "3,0,4,link,1,1", ""])
+    )
+    write(path)
+    text = (path / "report.md").read_text()
+    table = [line for line in text.splitlines() if "buffer full" in line or "lost on the link" in line]
+    assert table == [  # means over two seeds
+        "| hpcc | 4:2, to 5 | buffer full | 350.0 | 350.0 |",
+        "| hpcc | 2:0, to 4 | lost on the link | 1.5 | 0.5 |",
+        "| hpcc | 1:0, to 4 | lost on the link | 1.0 | 0.5 |",
+        "| hpcc | 0:0, to 4 | lost on the link | 0.5 | 0.5 |",
+        "| hpcc | 3:0, to 4 | lost on the link | 0.5 | 0.0 |",
+    ]
+    page = (path / "report.html").read_text()
+    assert "Where packets were lost" in page
+    assert page.count("4:2, to 5") == 1
 
 
 def test_an_ack_for_many_packets_loses_no_telemetry_of_which_few_carry_any(simulator: Simulator) -> None:

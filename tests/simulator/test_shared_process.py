@@ -158,6 +158,24 @@ def test_a_stopped_process_is_hung_for_its_networks() -> None:
         begun(simulators)
 
 
+def test_a_crash_shows_the_scenario_that_was_played() -> None:
+    with together(2) as simulators:
+        begun(simulators)
+        goes_on(simulators[1])
+        simulators[1].send_reset(incast().with_seed(77))
+        simulators[1].receive()
+        pid = simulators[0].pid
+        assert pid is not None
+        os.kill(pid, signal.SIGSEGV)
+        assert wait_until(lambda: not alive(pid), 60)
+        with pytest.raises(SimulatorDied, match=r"signal 11.*it played (\S+) under the policy's") as e:
+            simulators[0].check()
+        path = str(e.value).partition("it played ")[2].partition(" under")[0]
+        with open(path) as file:
+            assert '"seed":77' in file.read()
+        os.unlink(path)
+
+
 def test_a_simulator_that_is_closed_leaves_the_others_their_process() -> None:
     before = descriptors_before()
     with together(3) as simulators:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -19,6 +20,7 @@ import yaml
 
 from ns3_env.config.folders import LOCK
 from ns3_env.errors import ScenarioError
+from ns3_env.eval.benchmark import runner
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.metrics import METRICS
@@ -51,6 +53,34 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def copy(done: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(done, tmp_path / "out"))
+
+
+def test_a_log_says_how_many_cells_are_done(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("FIRST_S", "MOST_S"):
+        monkeypatch.setattr(f"ns3_env.eval.output.progress.{name}", 0.01)
+    line, write = runner._View.line, runner._write
+    lines: list[str] = []
+
+    def noted(view: runner._View) -> str:
+        lines.append(line(view))
+        return lines[-1]
+
+    def held(*cells: Any) -> None:
+        """Puts cells in place when a line was requested that counts all cells before them."""
+        line_count = len(lines)
+        assert wait_until(lambda: len(lines) > line_count + 1)
+        write(*cells)
+
+    monkeypatch.setattr(runner._View, "line", noted)
+    monkeypatch.setattr(runner, "_write", held)
+    assert run(suite_file(tmp_path, scenarios=SUITE["scenarios"][:1]), tmp_path / "out") == 0
+    output = capsys.readouterr().out
+    assert re.search(r"^0 of 4 cells done, \d running, 0 failed; 0:\d\d so far$", output, re.MULTILINE)
+    assert re.search(
+        r"^[1-3] of 4 cells done, . running, 0 failed, about \d:\d\d left; ", output, re.MULTILINE
+    )
 
 
 def test_every_cell_has_its_folder(done: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
+from ns3_env.errors import ScenarioError
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.benchmark.suite import Suite
 from ns3_env.eval.benchmark.sweep import parse_axes, suite_of
@@ -126,3 +127,10 @@ def test_seeds_are_a_range_or_a_list(text: str, capsys: pytest.CaptureFixture[st
     with pytest.raises(SystemExit):
         main(["benchmark", "quick", f"--seeds={text}"])
     assert "argument --seeds: " in capsys.readouterr().err
+
+
+def test_what_is_neither_suite_nor_scenario_is_answered_with_both(tmp_path: Path) -> None:
+    with pytest.raises(ScenarioError, match=r"no such file.*dumbbell_100g_4to1.*suites: clusters, failures"):
+        suite_of(Path("quik"), ["topology.senders=2"])
+    with pytest.raises(ScenarioError, match=r"none\.yaml: No such file"):
+        suite_of(tmp_path / "none.yaml", ["topology.senders=2"])

@@ -10,12 +10,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 from rich.console import Console
 
 from ns3_env.agents.configuration.config import EnvConfig, EvaluationConfig
 from ns3_env.eval.benchmark import summary
 from ns3_env.eval.benchmark.folder import BenchFolder
-from ns3_env.eval.benchmark.yardsticks import ROW, beside, ways, within_noise
+from ns3_env.eval.benchmark.yardsticks import HEADING, ROW, beside, ways, within_noise
 from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.comparisons.compare import against
 from ns3_env.eval.report import write
@@ -24,6 +25,7 @@ from ns3_env.policies.released import CONSTANT_WINDOW
 from ns3_env.programs.transport import Transport
 from ns3_env.scenario import Scenario
 from tests.samples import report_folder
+from tests.samples.suites import SUITE
 
 INCAST = Scenario.model_validate(
     {
@@ -141,6 +143,16 @@ def test_without_either_end_or_a_way_between_them_there_is_none(
 ) -> None:
     assert ways({one: {1: 2.0}, other: {1: 1.0}}, transport) == {}
     assert ways({"dcqcn": {1: 2.0}, "oracle": {1: 2.0}}, "rdma") == {}
+
+
+def test_reports_have_it_where_both_have_played(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    suite = {**SUITE, "scenarios": SUITE["scenarios"][:1], "controllers": ["hpcc", "dcqcn", "oracle"]}
+    (tmp_path / "tiny.yaml").write_text(yaml.safe_dump(suite))
+    assert main(["benchmark", str(tmp_path / "tiny.yaml"), "--out", str(tmp_path / "out")]) == 0
+    text, page = ((tmp_path / "out" / f"report.{kind}").read_text() for kind in ("md", "html"))
+    assert HEADING in text
+    assert "100 % of the way to the oracle" in page
+    assert "way" in capsys.readouterr().out
 
 
 def test_a_comparison_has_it_in_its_table_and_its_json(

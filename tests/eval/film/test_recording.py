@@ -12,8 +12,10 @@ import pytest
 
 from ns3_env.eval.film.bins import bins, flows_over_time, ports_over_time, rates_over_time
 from ns3_env.eval.film.content import pack
+from ns3_env.eval.film.layout import places
 from ns3_env.eval.film.recording import Recording
 from ns3_env.scenario import Scenario
+from ns3_env.scenario.topology import Cluster, FatTree3, Network, ParkingLot
 from ns3_env.simulator import Simulator
 
 STEP_NS = 500
@@ -161,6 +163,22 @@ def test_each_flow_has_its_way_from_host_to_host(transport: str) -> None:
             assert node == at
             at = peers[int(node), int(port)]
         assert at == dst
+
+
+def test_tiers_lie_above_each_other_and_chains_beside_each_other() -> None:
+    tree = FatTree3()
+    height = places(tree.build())[:, 1]
+    assert height[:16].min() > height[16:20].max() > height[20:24].max() > height[24:].max()
+    chain = places(ParkingLot(switches=5).build())
+    assert (np.diff(chain[6:, 0]) > 0).all()
+    ring = Network()
+    hosts, switches = ring.add("host", 3), ring.add("switch", 3)
+    ring.attach(hosts, switches, 1e9, 1)
+    for a, b in ((3, 4), (4, 5), (3, 5)):
+        ring.mesh([a], [b], 1e9, 1)
+    assert len(np.unique(places(ring).round(3), axis=0)) == 6
+    cluster = Cluster(nodes=2, gpus_per_node=2).build()
+    assert len(np.unique(places(cluster).round(3), axis=0)) == len(cluster.nodes)
 
 
 def test_packed_numbers_come_back() -> None:

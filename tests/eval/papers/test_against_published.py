@@ -141,6 +141,16 @@ def test_a_row_that_is_none_is_named(
     assert f"dcqcn.fct.txt:1: {fault}" in capsys.readouterr().err
 
 
+def test_the_other_preset_shows_what_accidents_are_worth(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    as_published(folder / "000-dumbbell", "dctcp")
+    assert main(["compare", "published", str(folder), "--preset", "published"]) == 0
+    assert "+0.00 +0.00" in capsys.readouterr().out
+    assert main(["compare", "published", str(folder), "--preset", "default"]) == 0
+    assert "+0.00 +0.00" not in capsys.readouterr().out
+
+
 #: Rings that cross two spines, in chunks, with computations between: flows wait, share links, and are marked.
 JOB = {
     "preset": "published",

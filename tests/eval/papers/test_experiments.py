@@ -13,7 +13,7 @@ import pytest
 
 import ns3_env
 from ns3_env.eval.commands.evaluation import main
-from ns3_env.eval.papers.experiments import EXPERIMENTS
+from ns3_env.eval.papers.experiments import EXPERIMENTS, paper
 from ns3_env.eval.papers.fdcc.claims import UNLEARNED
 from ns3_env.eval.papers.mpcc import link
 from ns3_env.eval.papers.outcome import Grid, Outcome, Row
@@ -87,6 +87,11 @@ def test_every_experiment_leaves_figures_series_and_numbers(
             assert {row["panel"] for row in csv.DictReader(lines)}
     assert result["claims"]
     assert all(claim["evidence"] for claim in result["claims"])
+
+
+def test_an_experiments_folder_is_replaced(tmp_path: Path) -> None:
+    runs = [paper("mpcc-queue-1ms", tmp_path / "out", scale=0.1)["rows"] for _ in range(2)]
+    assert runs[0] == runs[1]
 
 
 CLAIMS = """| claim | verdict | evidence |

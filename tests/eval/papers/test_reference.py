@@ -7,15 +7,19 @@ tests/data/probes: each about one accident; topology, flows, scenario, published
 from __future__ import annotations
 
 import csv
+import json
+from pathlib import Path
 
 import pytest
 
+from ns3_env.eval.papers.published import published_scenarios
 from ns3_env.eval.papers.published.published_scenarios import (
     CONTROLLERS,
     SCENARIOS,
     Comparison,
     bars_of,
     compare,
+    report,
 )
 from ns3_env.eval.papers.published.random_networks import HPCC_RATES
 from ns3_env.scenario import Scenario
@@ -45,6 +49,28 @@ def test_a_flow_too_late_misses_its_bar() -> None:
     assert row.misses(bars_of("fattree16_websearch30", "hpcc")) == ["avg"]
     assert row.misses(bars_of("dumbbell_1g_4to1", "timely")) == []
     assert row.misses(bars_of("dumbbell_1g_4to1", "dctcp")) == ["per_flow"]
+
+
+def test_table_and_json_hold_the_same_figures(
+    compared: dict[tuple[str, str], Comparison],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(
+        published_scenarios, "compare", lambda name, controller, *_: compared[name, controller]
+    )
+    monkeypatch.setenv("COLUMNS", "80")
+    report(tmp_path / "reference.json")
+    output = capsys.readouterr().out
+    assert "…" not in output
+    written = json.loads((tmp_path / "reference.json").read_text())
+    assert set(written) == set(SCENARIOS)
+    for (name, controller), row in compared.items():
+        figures = written[name][controller]
+        assert set(figures) == {"avg", "p50", "p99", "ref_avg", "ref_p50", "ref_p99", "max_abs_dev"}
+        assert figures["avg"] == row.avg
+        assert f"{row.avg:.3f}" in output
 
 
 PROBES = DATA / "probes"

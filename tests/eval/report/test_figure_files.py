@@ -6,12 +6,16 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.collections import PolyCollection, QuadMesh
+from matplotlib.figure import Figure
 
 from ns3_env.eval.commands.evaluation import main
-from ns3_env.eval.episodes.flow_series import percentiles
+from ns3_env.eval.episodes.flow_series import MANY_FLOWS, percentiles
+from ns3_env.eval.episodes.trace import draw
 from ns3_env.eval.output.files import save
 from ns3_env.eval.output.multiples import stretches
 from ns3_env.eval.output.plots import (
@@ -102,12 +106,52 @@ def test_a_trace_s_panels_are_files(tmp_path: Path) -> None:
     assert not any("<text" in svg for svg in panels.values()), "letters are shapes"
 
 
+def bands(axes: Any) -> list[PolyCollection]:
+    return [collection for collection in axes.collections if isinstance(collection, PolyCollection)]
+
+
 def test_stretches_keep_the_extremes() -> None:
     times, values = np.arange(10_000.0), np.sin(np.arange(10_000.0))
     values[4321] = 9.0
     _, low, median, high = stretches(times, values, 100)
     assert (low.min(), high.max()) == (values.min(), 9.0)
     assert ((low <= median) & (median <= high)).all()
+
+
+def many_flows(flows: int) -> Figure:
+    """The trace of flows that start in sequence and last 1000 ns each; flow i has the rate i + 1."""
+    starts = [10.0 * flow for flow in range(flows)]
+    results = {
+        "flows": {
+            "src": list(range(flows)),
+            "end_ns": [start + 1000 for start in starts],
+            "fct_ns": [1000.0 + flow for flow in range(flows)],
+            "standalone_ns": [1000.0] * flows,
+            "pause_ns": [0] * flows,
+        },
+        "queues": [],
+        "windows": [[start, flow, None, 1e9 * (flow + 1)] for flow, start in enumerate(starts)],
+        "marks": [[start + 5, flow] for flow, start in enumerate(starts)],
+        "pauses": [],
+        "totals": {"end_ns": starts[-1] + 1000, "pfc_frames": 0},
+    }
+    return draw(results, "title")
+
+
+def test_many_flows_are_bands_and_a_few_named_lines() -> None:
+    rates, _, _, marks, _ = many_flows(300).axes
+    labels = rates.get_legend_handles_labels()[1]
+    assert labels[:3] == ["5 to 95 % of active flows", "25 to 75 %", "median"]
+    assert labels[3:] == ["flow 299 (slowest)", "flow 149 (median)", "flow 0 (fastest)"]
+    assert len(rates.lines) == 4
+    assert any(isinstance(collection, QuadMesh) for collection in marks.collections)
+    assert "ECN marks: 300; darkest" in marks.get_title()
+
+
+def test_few_flows_are_a_line_each() -> None:
+    rates, *_ = many_flows(MANY_FLOWS).axes
+    assert len(rates.lines) == MANY_FLOWS
+    assert not bands(rates)
 
 
 def test_percentiles_are_of_the_flows_that_are_active() -> None:

@@ -185,6 +185,16 @@ def test_a_scenario_with_a_lacking_cell_has_no_winner(lacking: Path) -> None:
         assert scenario.verdicts["fct_slowdown_avg"].text == "undecided: cells lacking"
 
 
+def test_a_folder_without_any_cell_has_a_report(tmp_path: Path) -> None:
+    suite = report_folder.suite(scenarios=1, seeds=[1])
+    path = report_folder.write(tmp_path / "run", suite)
+    for entry, who, seed in suite.cells():
+        report_folder.remove(path, entry.name, who.name, seed)
+    page = Tags(write(path).read_text())
+    assert "0 of 3 cells" in page.text
+    assert not [tag for tag, _ in page.tags if tag == "img"]
+
+
 @pytest.mark.parametrize("what", ["absent", "empty", "training"])
 def test_another_folder_is_an_error_that_says_what_would_be_right(
     tmp_path: Path, what: str, refused: Refused
