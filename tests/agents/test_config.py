@@ -20,14 +20,6 @@ GOOD: dict[str, Any] = {
 }
 
 
-def test_a_good_configuration_is_typed_and_complete() -> None:
-    config = validate(GOOD, RunConfig, "x.yaml")
-    assert isinstance(config.agent, FdccConfig)
-    assert config.agent.hidden == 8
-    assert config.train.keep_checkpoints == 2
-    assert validate(config.model_dump(), RunConfig, "again") == config
-
-
 def test_overrides_reach_into_sections_and_are_typed() -> None:
     data = apply_overrides(GOOD, ["train.decisions=7", "agent.net_arch=[4, 4]", "name=a-b"])
     config = validate(data, RunConfig, "x.yaml")

@@ -97,20 +97,6 @@ def test_each_released_policy_is_one_c99_file_of_integers_without_a_library(
             assert undefined.stdout.strip() == "", (name, level)
 
 
-def test_the_command_says_how_near_the_file_decides_and_what_it_costs(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    out = tmp_path / "rlcc_nic.c"
-    assert main(["rlcc", "--format", "c", "--out", str(out)]) == 0
-    output = capsys.readouterr().out
-    match = re.search(r"on 1,000 decisions: action ([\d.]+), window ([\d.]+)%, rate ([\d.]+)%", output)
-    assert match is not None
-    assert float(match[1]) < 0.02
-    assert max(float(match[2]), float(match[3])) < 2
-    assert "922 B of tables (204 weights), 72 B a flow" in output
-    assert re.search(r"a decision: 204 products, \d+ ns", output)
-
-
 ALL = [{"field": name, "transform": "symlog"} for name in FEATURES]
 PLAIN = [{"field": name} for name in ("rtt", "qlen", "switch_rate", "ecn_fraction", "last_action")]
 FORMULAS = [
@@ -245,14 +231,6 @@ def test_what_has_no_form_in_c_is_refused_with_what_has(tmp_path: Path, refused:
         assert f"the simulator has a controller '{out[:-2]}' already" in message
         assert f"my_{out}" in message
     assert [path.name for path in tmp_path.iterdir()] == ["p"]
-
-
-def test_without_a_compiler_the_command_says_what_is_missing(
-    tmp_path: Path, refused: Refused, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("shutil.which", lambda name: None)
-    message = refused(main, "rlcc", "--format", "c", "--out", tmp_path / "rlcc_nic.c")
-    assert "there is no C compiler (set CC)" in message
 
 
 PARTS = ("path", "observation")
@@ -407,22 +385,6 @@ def test_as_a_plugin_the_file_plays_as_the_policy_does(
     assert by_plugin["totals"]["unfinished"] == 0
     assert charged_slowdowns(by_plugin) == pytest.approx(charged_slowdowns(original), rel=0.25)
     assert charged_slowdowns(by_plugin).mean() == pytest.approx(charged_slowdowns(original).mean(), rel=0.005)
-
-
-@pytest.mark.parametrize("bdps", [0.5, 1.2, 20])
-def test_as_a_plugin_its_packets_are_as_large_as_the_policys(
-    sparing: Path, plugin: Path, monkeypatch: pytest.MonkeyPatch, bdps: float
-) -> None:
-    """The FCT of a single flow follows from its bytes; telemetry on each packet is 1.7 % of them."""
-    monkeypatch.setenv(PLUGINS_VARIABLE, "")
-    load_plugins([plugin])
-    size = round(bdps * 100e9 / 8e9 * 6300)
-    with Simulator() as simulator:
-        original, by_plugin = (
-            simulator.play(incast(1, size, controller))["flows"] for controller in both(sparing)
-        )
-    assert by_plugin["header_bytes"] == original["header_bytes"]
-    assert by_plugin["fct_ns"] == pytest.approx(original["fct_ns"], rel=2e-3)
 
 
 def test_as_a_plugin_it_keeps_the_contract_whatever_telemetry_says(plugin: Path) -> None:

@@ -44,21 +44,6 @@ def test_empty_queues_take_the_fair_share() -> None:
     np.testing.assert_allclose(windows[:, 0], [78000, 19500, 780])
 
 
-def test_windows_do_not_depend_on_the_batch() -> None:
-    observations = rows_of(5, steps=40)
-    policy = MpccPolicy()
-    state = None
-    together = []
-    for step in observations:
-        windows, state = policy.predict(step, state)
-        together.append(windows)
-    for flow in range(5):
-        state = None
-        for step, expected in zip(observations, together, strict=True):
-            windows, state = policy.predict(step[flow : flow + 1], state)
-            np.testing.assert_array_equal(windows[0], expected[flow])
-
-
 def test_flows_that_decide_apart_keep_their_own_state() -> None:
     observations = rows_of(4, steps=30, seed=1)
     policy = MpccPolicy()

@@ -9,7 +9,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import yaml
 
@@ -18,12 +17,10 @@ from examples.ddpg import DdpgTrainer
 from ns3_env.agents.configuration.registry import AGENTS, find_agent
 from ns3_env.agents.training.checkpoint import TrainedPolicy, resolve
 from ns3_env.agents.training.trainer import Trainer
-from ns3_env.config.imports import named_code, trust
 from ns3_env.errors import ConfigError
 from ns3_env.eval.commands.evaluation import main as evaluate
 from ns3_env.eval.commands.export import main as export
 from ns3_env.policies.native_policy import NetworkPolicy
-from ns3_env.policies.policy import Policy, SlotStates
 from ns3_env.scenario import Synchronous
 from tests.agents.own_code import CONFIG, STAGES, TWO
 from tests.samples.files import Refused
@@ -110,13 +107,6 @@ def test_a_curriculums_file_alone_runs_no_code_unless_that_is_allowed(tmp_path: 
     assert train.main([*short, "--allow-imports"]) == 0
 
 
-def test_trust_is_in_a_name_and_not_in_its_module() -> None:
-    trust([f"{OWN}:Gentle"])
-    assert named_code(f"{OWN}:Gentle")
-    with pytest.raises(ConfigError, match="would run the code of"):
-        named_code(f"{OWN}:Share")
-
-
 def test_a_network_that_no_file_can_hold_trains_all_the_same_and_is_played_across_the_channel(
     tmp_path: Path,
 ) -> None:
@@ -174,46 +164,6 @@ def test_a_policy_whose_memory_no_file_holds_plays_from_its_checkpoint_on_its_ow
         evaluate(["run", str(tmp_path / "two.yaml"), "--checkpoint", f"mine={run}", "--out", out + "2"]) == 2
     )
     assert "`eval compare policy` ask it in Python" in capsys.readouterr().err
-
-
-def test_a_policy_whose_memory_no_file_holds_has_a_state_for_each_flow(recurrent: Path) -> None:
-    """Flows decide in turn, one in a slot that another flow had: each as if it were the only one."""
-    trust([RECURRENT])
-    policy = resolve(checkpoints(the_run(recurrent))[-1]).policy()
-    observations = np.random.default_rng(1).uniform(0, 1, (3, 5, 1)).astype(np.float32)
-    alone = np.array([[_fed(policy, flow[: i + 1]) for i in range(5)] for flow in observations])
-    assert len(np.unique(alone.round(6))) > 10  # it remembers, and its answers are not all alike
-    states = SlotStates(policy)
-    for i in range(3):
-        np.testing.assert_allclose(_due(states, observations[:2, i], [4, 0]), alone[:2, i], atol=1e-6)
-    np.testing.assert_allclose(_due(states, observations[:1, 3], [4]), alone[:1, 3], atol=1e-6)
-    states.forget(np.array([4]))
-    for i in range(2):  # the next flow in slot 4, the second flow continues
-        actions = _due(states, np.stack([observations[2, i], observations[1, 3 + i]]), [4, 0])
-        np.testing.assert_allclose(actions, [alone[2, i], alone[1, 3 + i]], atol=1e-6)
-
-
-def _fed(policy: Policy, observations: np.ndarray) -> float:
-    """The last answer to a flow's observations (k, 1)."""
-    state = None
-    for row in observations:
-        action, state = policy.predict(row[None], state, deterministic=True)
-    assert state is not None
-    assert all(len(part) == 1 for part in state)
-    return float(action[0, 0])
-
-
-def _due(states: SlotStates, observations: np.ndarray, slots: list[int]) -> np.ndarray:
-    return states.predict(observations, np.array(slots))[:, 0]
-
-
-def test_plain_algorithms_are_validated_too_and_their_best_policy_is_kept(tmp_path: Path) -> None:
-    validated = {**STAGES, "validation": {"every_episodes": 4, "episodes": 1}}
-    arguments = command(tmp_path, curriculum=validated)
-    assert train.main([*arguments, "train.decisions=300", "--no-evaluation"]) == 0
-    run = the_run(tmp_path)
-    assert "validation/score" in (run / "progress.csv").read_text()
-    assert (run / "best.safetensors").exists()
 
 
 @pytest.fixture

@@ -87,10 +87,6 @@ def test_it_begins_with_the_policy_s_answers() -> None:
     assert np.allclose(trainer_actions, file_actions, atol=1e-5)
 
 
-def test_from_nothing_it_begins_elsewhere() -> None:
-    assert not same(trainer(agent__start=None).export().tensors, START.tensors)
-
-
 def test_the_actor_stays_until_its_critic_has_learned(tmp_path: Path) -> None:
     folders = checkpoints(run(tmp_path, agent__actor_starts=4))
     actors = [same(read_policy(folder / POLICY_FILE).tensors, START.tensors) for folder in folders]

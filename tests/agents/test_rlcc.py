@@ -16,10 +16,9 @@ from ns3_env.agents.training.rollout_env import RolloutEnv, make_training_env
 from ns3_env.decision.rtt_target import RttTarget
 from ns3_env.envs.rollouts import Rollout, Rollouts
 from ns3_env.errors import ConfigError
-from ns3_env.policies.history import histories_of, in_a_row
 from ns3_env.scenario import Scenario
 from tests.paths import ROOT
-from tests.samples.agents import configuration, trainer
+from tests.samples.agents import trainer
 
 
 def episode(lengths: list[int], actions: list[float], inputs_of: int = 3) -> Rollout:
@@ -67,32 +66,6 @@ def test_an_action_falls_where_r_will_be_above_zero_and_grows_where_it_will_be_b
     adpg_loss(actions, th.tensor([3.0, -1.0, 0.0, 2.0]), th.arange(4), 4, 0.5).backward()
     assert actions.grad is not None
     assert actions.grad.tolist() == [0.75, -0.25, 0.0, 0.5]
-
-
-def test_rows_are_what_the_simulator_lays_out() -> None:
-    three = episode([3, 1, 4], [0.0] * 8, inputs_of=2)
-    rows = in_a_row(*histories_of(three.observations, three.age, 3))
-    for row, age in enumerate([0, 1, 2, 0, 0, 1, 2, 3]):
-        length = min(age + 1, 3)
-        window = np.zeros((1, 3, 2), np.float32)
-        window[0, :length] = three.observations[row - length + 1 : row + 1]
-        assert rows[row].tolist() == in_a_row(window, np.array([length]))[0].tolist()
-
-
-def test_the_network_is_the_published_one() -> None:
-    config = configuration({"name": "rlcc"}).agent
-    assert config.model_dump() == {
-        "name": "rlcc", "base_ns": 8192.0, "margin": 1.5, "target": 0.064, "gain": 12.5, "history_length": 2,
-        "net_arch": [12, 12], "horizon": config.horizon,  # type: ignore[attr-defined]
-        "learning_rate": 0.01, "action_noise": 0.0,
-    }  # fmt: skip
-    learner = trainer({"name": "rlcc", "base_ns": None})
-    shapes = {name: tensor.shape for name, tensor in learner.network().tensors.items()}
-    assert shapes == {"layers.0.weight": (12, 4), "layers.1.weight": (12, 12), "layers.2.weight": (1, 12)}
-    assert learner.export().spec.telemetry_bytes == 8  # unless the environment probes RTTs
-    zeros = np.zeros((1, 2, 3), np.float32)
-    zeros[0, :, 1:] = 1.628, 0.25  # at the target: without biases nothing is done
-    assert learner.act(zeros, np.array([2]))[0, 0] == pytest.approx(0, abs=1e-6)
 
 
 def test_it_learns_inside_the_simulators_alone_from_the_fields_that_it_reads() -> None:

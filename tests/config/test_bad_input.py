@@ -158,14 +158,6 @@ def test_what_is_shown_is_cut(data: dict[str, Any]) -> None:
     assert len(str(caught.value)) < 4000
 
 
-def test_aliases_in_reason_are_read() -> None:
-    assert parse("a: &a {x: 1}\nb: {<<: *a, y: 2}\nc: [*a, *a]") == {
-        "a": {"x": 1},
-        "b": {"x": 1, "y": 2},
-        "c": [{"x": 1}, {"x": 1}],
-    }
-
-
 def test_a_long_list_is_read_quickly() -> None:
     rows = "".join(f"- {{src: {i % 7}, dst: 7, size_bytes: 100, start_ns: {i}}}\n" for i in range(50_000))
     start_s = time.process_time()

@@ -9,7 +9,6 @@ import resource
 import signal
 import subprocess
 import sys
-import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -23,8 +22,6 @@ from ns3_env.config.command_line import guarded
 from ns3_env.config.files import write_atomically, write_file
 from ns3_env.config.folders import refuse_foreign, replace_folder, replace_folders
 from ns3_env.decision.actions import make_action_map
-from ns3_env.envs.gym_env import FlowEnv
-from ns3_env.envs.sb3_vec_env import FlowVecEnv
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.eval.commands import evaluation, export, train
 from ns3_env.eval.commands.evaluation import main
@@ -33,7 +30,6 @@ from ns3_env.eval.commands.options import check_json
 from ns3_env.eval.episodes.results import FILES
 from ns3_env.eval.output.curves import draw_curves
 from tests.paths import ROOT
-from tests.processes import descriptors_before, dummy_sim, open_descriptors
 from tests.samples.files import Refused, dumped
 
 SCENARIO = {"traffic": {"kind": "incast", "size_bytes": 20_000}}
@@ -129,40 +125,6 @@ def test_curves_replace_their_own_pictures_only(tmp_path: Path) -> None:
     with pytest.raises(ScenarioError, match="was not drawn here"):
         draw_curves(tmp_path / "out", curves)
     assert picture.read_bytes() == b"mine"
-
-
-def test_brackets_in_a_folder_s_name_are_shown(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)  # a path so short that no line ends within it
-    assert run(Path("[abc] [/b]")) == 0
-    output = capsys.readouterr().out.replace("\n", "")
-    assert "[abc] [/b]/out/dctcp: " in output
-    assert "[abc] [/b]/s.yaml)" in output
-
-
-def open_vec_env() -> FlowVecEnv:
-    env = FlowVecEnv({"dummy": {"slots": 3}}, slots=3, num_simulators=2, executable=dummy_sim())
-    env.reset()
-    env.step(np.zeros((6, 1)))
-    env.close()
-    return env
-
-
-def open_gymnasium_env() -> FlowEnv:
-    env = FlowEnv(flows=2)
-    env.reset(seed=1)
-    env.step(env.action_space.sample())
-    env.close()
-    return env
-
-
-@pytest.mark.parametrize("cycle", [open_vec_env, open_gymnasium_env])
-def test_what_is_closed_has_closed_its_descriptors(cycle: Callable[[], object]) -> None:
-    objects = [cycle()]
-    before = descriptors_before()
-    objects += [cycle() for _ in range(15)]
-    assert open_descriptors() == before  # all are still referred to
 
 
 TRAINING = {"config": [Path("x")], "overrides": ["seed=3", "train.decisions=5"]}
@@ -381,14 +343,6 @@ def test_an_interrupt_while_a_command_imports_is_a_line(
         [sys.executable, *command], capture_output=True, cwd=ROOT, env=environment, check=False, timeout=60
     )
     assert (done.returncode, done.stderr) == (130, b"interrupted\n")
-
-
-def test_warnings_of_a_command_are_a_line_each(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(warnings, "formatwarning", warnings.formatwarning)
-        guarded(lambda: 0)
-        text = warnings.formatwarning("one\nand more", UserWarning, "a.py", 3)
-    assert text == "warning: one and more\n"
 
 
 def test_an_action_that_went_says_what_to_use_instead() -> None:

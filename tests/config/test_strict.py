@@ -16,7 +16,6 @@ from ns3_env.config.gone import KEYS
 from ns3_env.config.model import Strict, validate
 from ns3_env.config.yaml import parse, put, read_mapping, to_text
 from ns3_env.errors import ConfigError, ScenarioError
-from ns3_env.eval.benchmark.suite import Suite, known_suites
 from ns3_env.scenario import Controller, Scenario
 
 
@@ -81,15 +80,6 @@ def test_an_override_makes_the_first_entry_of_a_list_that_is_not_there() -> None
     assert put({"a": 1}, "seeds.0", 3) == {"a": 1, "seeds": [3]}
     with pytest.raises(ValueError, match="'1' is no entry of a list that is not there yet: it begins with 0"):
         put({}, "controllers.1.name", "hpcc")
-
-
-def test_a_fault_of_yaml_has_one_place(tmp_path: Path) -> None:
-    file = tmp_path / "x.yaml"
-    file.write_text("a: 1\nb: [1,\nc: 2\n")
-    with pytest.raises(ConfigError) as caught:
-        read_mapping(file)
-    message = "while parsing a flow sequence, did not find expected ',' or ']'"
-    assert str(caught.value) == f"{file}:4:1: not YAML: {message}"
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
@@ -166,11 +156,6 @@ def test_every_key_that_may_be_null_says_so_where_another_word_for_none_stands(w
 )
 def test_odd_text_is_written_as_pyyaml_writes_it(text: str) -> None:
     content = {"b": text, "a": [1.5e300, None, True, {"n": text}]}
-    assert to_text(content) == yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
-
-
-def test_a_suite_is_written_as_pyyaml_writes_it() -> None:
-    content = Suite.load(known_suites()[0]).model_dump(mode="json")
     assert to_text(content) == yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
 
 

@@ -6,16 +6,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import yaml
 
 from ns3_env.agents.configuration.config import EnvConfig, EvaluationConfig, RunConfig
 from ns3_env.agents.configuration.inputs import apply_overrides
 from ns3_env.agents.curriculum.curriculum import Curriculum, CurriculumConfig
 from ns3_env.config.model import validate
 from ns3_env.config.units import RATE, SIZE, TIME, Dimension, quantity
-from ns3_env.config.yaml import parse
 from ns3_env.errors import ConfigError
-from ns3_env.eval.benchmark.suite import Suite
 from ns3_env.eval.commands.evaluation import main
 from ns3_env.scenario import Scenario
 
@@ -69,13 +66,6 @@ def test_a_scenario_with_units_is_the_same_one(tmp_path: Path) -> None:
     with_units, plain = (Scenario.load(tmp_path / name) for name in ("units.yaml", "plain.yaml"))
     assert with_units.model_dump() == plain.model_dump()
     assert with_units.to_simulator_json() == plain.to_simulator_json()
-
-
-def test_suites_take_them(tmp_path: Path) -> None:
-    content = {"controllers": ["hpcc"], "scenarios": [{"name": "a", "scenario": parse(WITH_UNITS)}]}
-    (tmp_path / "suite.yaml").write_text(yaml.safe_dump(content))
-    scenario = Suite.load(tmp_path / "suite.yaml").scenarios[0].scenario
-    assert scenario.model_dump() == Scenario.from_mapping(parse(WITHOUT), "plain").model_dump()
 
 
 def test_curricula_take_them_and_keep_plain_numbers() -> None:

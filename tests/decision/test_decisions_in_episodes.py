@@ -21,7 +21,7 @@ from ns3_env.decision.actions import (
     MultiplicativeWindow,
     RecursiveWindow,
 )
-from ns3_env.decision.observations import FIELDS, INDEX, column, wire_bytes
+from ns3_env.decision.observations import column, wire_bytes
 from ns3_env.decision.outcomes import Batch
 from ns3_env.decision.task import Task
 from ns3_env.envs.flow_stream import FlowStream
@@ -95,14 +95,6 @@ def test_the_share_is_that_of_the_fullest_hop_of_the_path() -> None:
     # Flow 0 crosses both links between switches; of the second one three flows share.
     records = shared_records(0.0, chain, (0, 6), (1, 4), (3, 5), (4, 6))
     assert {round(share, 3) for share in column(records, "fair_share").tolist()} == {0.333, 0.5}
-
-
-def test_a_share_that_no_hop_has_told_counts_as_the_whole_link() -> None:
-    record = np.zeros((1, len(FIELDS)))
-    known_values = {"bdp_bytes": 1e5, "packet_bytes": 1e3, "base_rtt_ns": 8e3, "host_rate_bps": 1e11}
-    for name, value in known_values.items():
-        record[:, INDEX[name]] = value
-    assert FairShareWindow()(np.zeros((1, 1)), record)[0].tolist() == [1e5, 1e11, 0.0]
 
 
 def test_a_policy_that_does_not_observe_the_share_cannot_act_by_it() -> None:

@@ -4,10 +4,7 @@
 from __future__ import annotations
 
 import copy
-import os
 import pickle
-import re
-import subprocess
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -29,7 +26,6 @@ from ns3_env.policies.header import PolicySpec
 from ns3_env.policies.history import in_a_row
 from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.simulator import DecisionBatch
-from tests.paths import ROOT
 
 FIELD_SETS = {"fdcc": FDCC_FIELDS, "one": ("rtt",), "all": tuple(INDEX), "reversed": tuple(INDEX)[::-1]}
 #: Without -0.0: at a bound of 0 NumPy's clip keeps its sign or not, by the shape of the array.
@@ -148,31 +144,6 @@ def test_what_does_not_fit_is_refused(damaged: Any, message: str) -> None:
         damaged()
 
 
-TABLE = ROOT / "ns3_env/cpp/channel/observation-fields.cc"
-
-
-def compiled(text: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Compiles an observation-fields.cc with this text."""
-    source = folder / "observation-fields.cc"
-    source.write_text(text, encoding="utf-8")
-    options = ["-std=c++20", "-fsyntax-only", f"-I{TABLE.parent}", f"-I{ROOT}"]
-    command = [os.environ.get("CXX", "c++"), *options, str(source)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
-
-
-@pytest.mark.parametrize("fault", ["none", "swapped", "missing"])
-def test_rows_out_of_order_do_not_compile(fault: str, tmp_path: Path) -> None:
-    text = TABLE.read_text(encoding="utf-8")
-    (first, second) = re.findall(r"^    \{Field::(?:Goodput|RttSlope),.*\n", text, re.MULTILINE)
-    faults = {"none": first + second, "swapped": second + first, "missing": first}
-    done = compiled(text.replace(first + second, faults[fault]), tmp_path)
-    if fault == "none":
-        assert done.returncode == 0, done.stderr
-    else:
-        assert done.returncode != 0
-        assert "the rows of FIELDS must stand in the order of the enumeration Field" in done.stderr
-
-
 #: r as it is, before an action's ends: a gain that is small enough.
 TARGET = {"derived": "rtt_target", "margin": 1.5, "target": 0.064, "gain": 1e-3}
 
@@ -192,22 +163,6 @@ def reader(path: Path, weights: list[float], **changes: Any) -> NetworkPolicy:
     )
     write_policy(path, PolicyFile(spec, {"layers.0.weight": np.array([weights], np.float32)}))
     return NetworkPolicy.load(path)
-
-
-@given(
-    rtt=st.floats(0, 1e4),
-    rate=st.floats(0, 1),
-    margin=st.floats(0, 1e4),
-    target=st.floats(0, 1e4),
-    gain=st.floats(1e-6, 1e6),
-    base=st.none() | st.floats(1, 1e12),
-)
-def test_r_is_the_papers_formula_to_the_last_bit(
-    rtt: float, rate: float, margin: float, target: float, gain: float, base: float | None
-) -> None:
-    reward = RttTarget(base, margin, target, gain)(np.array([rtt]), np.array([rate]))[0]
-    counted = rtt if base is None else rtt / base
-    assert reward == gain * (max(counted - margin, 0.0) * np.sqrt(rate) - target)
 
 
 def test_r_of_a_flow_at_its_target_is_zero_and_below_the_margin_the_target_alone() -> None:

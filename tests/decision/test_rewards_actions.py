@@ -205,16 +205,6 @@ def test_recursive_window_is_zhang_2023_as_printed() -> None:
     assert windows == [8, 12, 24, 32, 28, 16, 8]
 
 
-def test_recursive_window_leaves_a_window_of_one_packet() -> None:
-    """Unlike the same map without memory: 1 x 1.5 is floored to 1 again, 1 x 2 is not."""
-    window, echo = 1000.0, 0.0
-    for _ in range(2):
-        window, _, echo = RecursiveWindow()(
-            np.array([[1.0]]), records(window_bytes=window, last_action=echo)
-        )[0]
-    assert window == 2000
-
-
 def test_whole_packets_are_counted_by_their_payload() -> None:
     """Data in flight counts likewise: a window of one packet's bytes on the wire admits a second."""
     rows = records(packet_bytes=1090.0, window_bytes=10_000.0)
@@ -254,14 +244,6 @@ def test_absolute_window_is_applied_as_it_is() -> None:
     for impossible in (np.nan, -1.0):
         with pytest.raises(ValueError, match=">= 0"):
             AbsoluteWindow()(np.array([[impossible]]), records())
-
-
-def test_observation_space_is_the_declared_range() -> None:
-    space = observations.observation_space(observations.FDCC_FIELDS)
-    assert space.shape == (8,)
-    assert space.dtype == np.float32
-    assert space.low[4] == np.float32(-1e4)
-    assert space.high[7] == 1
 
 
 #: A flow with a window of ten packets and a BDP of 78.5, at a fifth of its link.

@@ -11,7 +11,7 @@ import pytest
 
 from ns3_env import FlowEnv, FlowParallelEnv, FlowStream, Rollouts, Task
 from ns3_env.decision.actions import AbsoluteWindow
-from ns3_env.decision.observations import FDCC_FIELDS, FIELDS, field_indices, wire_bytes
+from ns3_env.decision.observations import FIELDS, field_indices
 from ns3_env.decision.rewards import GoodputDelay
 from ns3_env.envs.rllib_env import FlowMultiAgentEnv
 from ns3_env.envs.sb3_vec_env import FlowVecEnv
@@ -36,13 +36,6 @@ def task() -> Task:
     return Task(["rtt", "goodput"], "goodput_delay", AbsoluteWindow())
 
 
-def test_it_is_fdccs_problem_by_default() -> None:
-    task = Task()
-    assert task.fields == FDCC_FIELDS
-    assert task.telemetry_bytes == wire_bytes(FDCC_FIELDS)
-    assert task.observation_space.shape == (len(FDCC_FIELDS),)
-
-
 def test_a_field_that_the_transport_has_not_is_refused_by_name() -> None:
     tcp = Scenario.from_mapping({"transport": "tcp"}, "x.yaml")
     with pytest.raises(ScenarioError, match=r"x\.yaml: fields: 'qlen': telemetry of switches"):
@@ -60,20 +53,6 @@ FRONT_ENDS: dict[str, Any] = {
     "stream": lambda scenario, **parts: FlowStream(scenario, slots=2, **parts),
     "rollouts": Rollouts,
 }
-
-
-@pytest.mark.parametrize("front_end", FRONT_ENDS)
-def test_every_front_end_takes_it(front_end: str, task: Task) -> None:
-    environment = FRONT_ENDS[front_end](SCENARIO, task=task)
-    try:
-        assert environment.task is task
-        assert (environment.fields, environment.reward, environment.action) == (
-            task.fields,
-            task.reward,
-            task.action,
-        )
-    finally:
-        environment.close()
 
 
 @pytest.mark.parametrize("form", ["object", "keys", "path", "text"])

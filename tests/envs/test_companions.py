@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from examples import interchangeable
 from ns3_env.agents.baselines.constant import RandomPolicy
 from ns3_env.agents.baselines.mpcc import MpccPolicy
 from ns3_env.decision import observations
@@ -17,7 +16,7 @@ from ns3_env.decision.observations import FDCC_FIELDS
 from ns3_env.envs.background_policy import BackgroundPolicy
 from ns3_env.envs.gym_env import FlowEnv
 from ns3_env.errors import ScenarioError
-from ns3_env.policies.policy import Policy, SlotStates
+from ns3_env.policies.policy import Policy
 
 
 def life_ns(others: str | Policy, seed: int = 4) -> tuple[float, int]:
@@ -93,20 +92,3 @@ def test_each_companion_has_a_state_of_its_own() -> None:
     assert windows() == []
     companions.forget()
     assert windows(7, 1, 0) == [1, 1, 1]
-
-
-def test_states_are_forgotten_slot_by_slot() -> None:
-    states = SlotStates(Counting())
-    states.forget(np.array([3]))
-    ones = np.ones((3, 1))
-    assert states.predict(ones, np.array([0, 1, 3]))[:, 0].tolist() == [1, 1, 1]
-    states.forget(np.array([1]))
-    assert states.predict(ones, np.array([3, 1, 0]))[:, 0].tolist() == [2, 1, 2]
-
-
-def test_mpcc_and_fdcc_are_interchangeable_in_one_loop(capsys: pytest.CaptureFixture[str]) -> None:
-    interchangeable.main()
-    lines = capsys.readouterr().out.splitlines()
-    slowdowns = {line.partition(":")[0]: float(line.rpartition(" ")[2]) for line in lines}
-    assert list(slowdowns) == ["mpcc", "fdcc"]
-    assert all(5 < slowdown < 9 for slowdown in slowdowns.values())  # eight flows share a link

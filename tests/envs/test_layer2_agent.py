@@ -11,13 +11,10 @@ import pytest
 import yaml
 
 import train
-from ns3_env.agents.configuration.config import EnvConfig
-from ns3_env.agents.configuration.inputs import make_scenario
 from ns3_env.config.folders import DATA
 from ns3_env.decision.actions import MultiplicativeRate
 from ns3_env.decision.observations import FIELDS, INDEX
 from ns3_env.decision.rewards import make_reward
-from ns3_env.envs.gym_env import FlowEnv
 from ns3_env.envs.pettingzoo_env import FlowParallelEnv
 from ns3_env.envs.rollouts import Rollout, Rollouts
 from ns3_env.envs.sb3_vec_env import FlowVecEnv
@@ -101,16 +98,6 @@ def test_two_flows_learn_their_rates_from_feedback_frames_alone(tmp_path: Path) 
     assert np.isinf(rollout.windows[rollout.decided, 0]).all()
 
 
-def test_the_projects_own_files_ask_for_nothing_in_packets() -> None:
-    env = EnvConfig(**yaml.safe_load((DATA / "configs/layer2.yaml").read_text())["env"])
-    curriculum = yaml.safe_load((DATA / "curricula/layer2.yaml").read_text())
-    scenario = make_scenario(env, curriculum["scenario"] | {"time_limit_ns": 1000}, "x")
-    assert scenario.clock == PerNotification()
-    assert scenario.to_simulator_json()["switch"]["congestion_points"]["feedback"] == "both"
-    window, _, _ = MultiplicativeRate(window="none")(np.zeros((1, 1)), np.ones((1, len(FIELDS))))[0]
-    assert window == np.inf
-
-
 def test_the_reward_is_largest_at_a_fair_share_of_what_brings_the_queue_to_its_target() -> None:
     reward = make_reward("queue_target", within=10)
     records = np.zeros((3, len(FIELDS)))
@@ -139,13 +126,6 @@ def test_a_training_tells_where_no_frame_ever_comes(tmp_path: Path, refused: Ref
     command = small(tmp_path)
     dumped(tmp_path / "curriculum.yaml", {"stages": [{"name": "none", "scenario": incast(5_000)}]})
     assert "episodes in a row ended without a decision" in refused(train.main, *command)
-
-
-def test_a_gymnasium_env_tells_where_no_frame_comes() -> None:
-    env = FlowEnv(scenario(5_000, 20_000_000, 20_000_000), others="qcn", fields=HEARD, reward="queue_target")
-    with pytest.raises(ScenarioError, match="never decides"):
-        env.reset(seed=1)
-    env.close()
 
 
 def test_flows_that_no_frame_reaches_and_flows_that_end_early_are_ends_without_decisions() -> None:

@@ -16,8 +16,6 @@ from sb3_contrib.common.recurrent.type_aliases import RNNStates
 from stable_baselines3 import PPO, SAC, TD3
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.callbacks import BaseCallback
-from stable_baselines3.common.evaluation import evaluate_policy
-from stable_baselines3.common.vec_env import VecNormalize
 
 from ns3_env.envs.sb3_buffers import masked, none_alone
 from ns3_env.envs.sb3_vec_env import FlowVecEnv
@@ -110,13 +108,6 @@ def test_what_rollouts_teach_are_decisions(
         model = algorithm(policy, env, n_steps=16, batch_size=16, n_epochs=1, policy_kwargs=networks)
         masked(model).learn(16 * 16 * 3 + 1, callback=callback)
         assert callback.rollouts > 2
-
-
-def test_padding_is_masked_through_wrappers_of_the_environment() -> None:
-    with Counting() as env:
-        model = masked(PPO("MlpPolicy", VecNormalize(env), n_steps=16, batch_size=16, policy_kwargs=small()))
-        model.learn(300)
-        assert int(model.rollout_buffer.decided.sum()) < model.rollout_buffer.decided.size  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("algorithm", [TD3, PPO])
@@ -270,20 +261,3 @@ def test_no_decision_is_alone_in_a_minibatch_of_a_recurrent_policy(
     merged = none_alone(rows)
     assert [len(part) for part in merged] == lengths
     assert np.concatenate(merged).tolist() == list(range(sum(sizes)))
-
-
-def test_a_recurrent_policy_learns_from_minibatches_of_a_decision_or_two() -> None:
-    with Counting() as env:
-        model = RecurrentPPO(
-            "MlpLstmPolicy", env, n_steps=4, batch_size=1, n_epochs=2, policy_kwargs={"lstm_hidden_size": 4}
-        )
-        masked(model).learn(4 * 16 * 4)
-        assert all(th.isfinite(tensor).all() for tensor in model.policy.state_dict().values())
-
-
-def test_evaluation_counts_each_flow_once() -> None:
-    with Counting() as env:
-        model = masked(PPO("MlpPolicy", env, n_steps=16, batch_size=16, policy_kwargs=small()))
-        rewards, lengths = evaluate_policy(model, env, n_eval_episodes=16, return_episode_rewards=True)
-        assert len(rewards) >= 16
-        assert min(lengths) >= 1

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import numpy as np
@@ -23,20 +22,6 @@ DUMMY = dummy_sim()
 def make(dummy: dict[str, Any] | None = None, **settings: Any) -> FlowVecEnv:
     dummy_settings = {"slots": 3, "steps": 4, **(dummy or {})}
     return FlowVecEnv({"dummy": dummy_settings}, slots=3, executable=DUMMY, **settings)
-
-
-def test_ordered_rows_do_not_depend_on_timing() -> None:
-    orders = []
-    for _ in range(2):
-        with make({"sparse": True}, num_simulators=3, seed=2) as env:
-            env.start()
-            order = []
-            for _ in range(40):
-                batch = env.recv()
-                order.append((batch.slots.tolist(), batch.observations.tobytes()))
-                env.send(np.zeros((int(batch.due.sum()), 1)), batch.slots[batch.due])
-            orders.append(order)
-    assert orders[0] == orders[1]
 
 
 def test_first_rows_carry_no_reward_and_last_rows_need_no_action() -> None:
@@ -119,16 +104,6 @@ def test_slots_that_are_not_due_stand_still() -> None:
             before = observations
 
 
-def test_recv_after_reset_gives_the_rows_of_the_reset() -> None:
-    with make(num_simulators=2) as env:
-        observations = env.reset()
-        batch = env.recv()
-        assert np.array_equal(observations[batch.slots], batch.observations)
-        assert batch.first.all()
-        env.send(np.zeros((6, 1)), batch.slots)
-        env.recv()
-
-
 def test_seed_repeats_episodes_and_reset_goes_on_to_the_next() -> None:
     with make() as env:
         env.seed(11)
@@ -138,17 +113,6 @@ def test_seed_repeats_episodes_and_reset_goes_on_to_the_next() -> None:
         assert np.array_equal(env.reset(), first)
         assert not np.array_equal(first, second)
     assert episode_seed(11, 3) == episode_seed(11, 3) != episode_seed(11, 4)
-
-
-def test_close_may_be_called_twice_and_leaves_no_process() -> None:
-    env = make(num_simulators=2)
-    env.reset()
-    pids = env.pids
-    env.close()
-    env.close()
-    assert not any(os.path.exists(f"/proc/{pid}") for pid in pids)
-    with pytest.raises(RuntimeError, match="closed"):
-        env.reset()
 
 
 _SCENARIO = incast_scenario(4, 60_000).model_copy(update={"clock": Synchronous(interval_ns=5_000)})

@@ -13,9 +13,7 @@ import yaml
 import ns3_env
 from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.episodes.recording import COLUMNS
-from ns3_env.eval.episodes.results import FLOW_COLUMNS, QUEUE_COLUMNS, resolved
-from ns3_env.scenario import Scenario
-from tests.paths import ROOT
+from ns3_env.eval.episodes.results import FLOW_COLUMNS, QUEUE_COLUMNS
 from tests.samples.files import dumped, rows
 from tests.samples.rings import ring
 from tests.simulator.frames import frames_of
@@ -163,28 +161,6 @@ def test_several_entries_are_drawn_with_labels_and_as_files(
         assert (out / file).read_bytes() != (plain / file).read_bytes()
 
 
-def test_a_policy_in_python_plays_beside_controllers(scenario: Path, tmp_path: Path) -> None:
-    policy = "mpc=ns3_env.agents.baselines.mpcc:MpccPolicy"
-    assert run(scenario, tmp_path / "out", "mpcc", "--policy", policy) == 0
-    mpc, mpcc = (rows(tmp_path / "out" / name / "flows.csv") for name in ("mpc", "mpcc"))
-    assert len(mpc) == len(mpcc) == 2
-    assert all(row["finished"] == "1" for row in mpc)
-
-
-def test_the_queues_are_sampled_on_request(scenario: Path, tmp_path: Path) -> None:
-    assert run(scenario, tmp_path / "out", "hpcc", "--queue-series", "500") == 0
-    series = rows(tmp_path / "out" / "hpcc" / "queue_series.csv")
-    assert list(series[0]) == list(COLUMNS["queue_series"])
-    queues = rows(tmp_path / "out" / "hpcc" / "queues.csv")
-    for queue in queues:
-        samples = [x for x in series if (x["node"], x["port"]) == (queue["node"], queue["port"])]
-        assert [int(x["t_ns"]) for x in samples] == [500 * i for i in range(len(samples))]
-        assert 0 <= max(int(x["bytes"]) for x in samples) <= int(queue["max_bytes"])
-    assert max(int(x["bytes"]) for x in series) > 0
-    assert run(scenario, tmp_path / "out", "hpcc") == 0
-    assert not (tmp_path / "out" / "hpcc" / "queue_series.csv").exists()
-
-
 def test_marks_and_pauses_are_written_where_the_scenario_records_them(scenario: Path, tmp_path: Path) -> None:
     ecn = {"kmin_bytes": 10_000, "kmax_bytes": 10_000, "pmax": 1.0, "at_rate_bps": 100e9}
     narrow = {"buffer_bytes": 200_000, "ecn": ecn}
@@ -238,17 +214,6 @@ def test_each_controller_has_captures_of_its_own(
     assert not (one / "hpcc" / "pcap").exists()
 
 
-def test_an_interrupted_write_leaves_no_folder(
-    scenario: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def interrupted(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("ns3_env.simulator.pool.LocalPool.submit", interrupted)
-    assert run(scenario, tmp_path / "out", "hpcc") == 130
-    assert not (tmp_path / "out" / "hpcc").exists()
-
-
 def test_keys_and_attributes_are_overridden_on_the_command_line(scenario: Path, tmp_path: Path) -> None:
     changes = ["time_limit_ns=5000", "topology={kind: dumbbell, senders: 8}", "hpcc.Eta=0.9"]
     assert run(scenario, tmp_path / "out", "dctcp,hpcc", *changes) == 0
@@ -259,13 +224,6 @@ def test_keys_and_attributes_are_overridden_on_the_command_line(scenario: Path, 
     cut = rows(tmp_path / "out" / "hpcc" / "flows.csv")
     assert {(x["finished"], x["fct_ns"]) for x in cut} == {("0", "-1")}
     assert config["source"] == f"{scenario}, with {', '.join(changes[:2])}"
-
-
-def test_the_scenario_of_the_first_page_runs(tmp_path: Path) -> None:
-    page = (ROOT / "docs" / "getting-started.md").read_text(encoding="utf-8")
-    (tmp_path / "my.yaml").write_text(page.split("```yaml\n")[1].split("```")[0], encoding="utf-8")
-    assert run(tmp_path / "my.yaml", tmp_path / "results", "dcqcn,hpcc,dctcp") == 0
-    assert len(rows(tmp_path / "results" / "hpcc" / "flows.csv")) == 8
 
 
 def test_without_names_the_scenario_s_own_controllers_play(
@@ -292,21 +250,6 @@ def test_where_no_bar_can_be_drawn_a_line_says_how_far_it_is(
     monkeypatch.setattr("ns3_env.eval.output.progress.FIRST_S", 0.001)
     assert run(scenario, tmp_path / "out", "dctcp") == 0
     assert "dctcp (0 of 1 played); 0:00 so far\n" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("buffer", ["32MB", "500kB"])
-def test_what_was_played_can_be_played_again(buffer: str) -> None:
-    """This includes thresholds bounded by half of the buffer."""
-    keys = {
-        **SCENARIO,
-        "traffic": {"kind": "incast", "size_bytes": 10_000},
-        "switch": {"buffer_bytes": buffer},
-    }
-    first = Scenario.from_mapping(keys, "played")
-    again = Scenario.from_mapping(resolved(first, first.to_simulator_json()), "again")
-    sent = [one.to_simulator_json() for one in (first, again)]
-    assert sent[0]["switch"] == sent[1]["switch"]
-    assert ("most_kmax_bytes" in sent[0]["switch"]["ecn"]) == (buffer == "500kB")
 
 
 def test_a_deadlock_of_pauses_is_warned_of_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

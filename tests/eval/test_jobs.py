@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 
 from ns3_env.eval.commands.evaluation import main
-from ns3_env.eval.episodes.critical_path import CriticalPath, critical_paths, read_critical_paths, slowest
+from ns3_env.eval.episodes.critical_path import critical_paths, read_critical_paths, slowest
 from ns3_env.eval.episodes.results import result_files
 from ns3_env.eval.metrics import measure
 from ns3_env.eval.metrics.job_times import completion_times, spans
-from ns3_env.eval.report.timelines import draw_timelines
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
 from tests.samples.job_results import two_ranks
@@ -192,15 +191,3 @@ def test_run_prints_what_time_went_into_and_plot_draws_it(
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert main(["plot", "timeline", str(tmp_path), "--out", str(picture)]) == 2
     assert "run a scenario with a training job" in capsys.readouterr().err
-
-
-def test_a_slowest_iteration_is_named_by_job() -> None:
-    paths = [CriticalPath(job, i, time, 1.0, ()) for job, i, time in [("a", 0, 2), ("b", 0, 9), ("a", 1, 3)]]
-    assert [(path.job, path.iteration) for path in slowest(paths)] == [("a", 1), ("b", 0)]
-
-
-def test_a_run_that_was_cut_before_its_first_flow_is_drawn(tmp_path: Path) -> None:
-    (tmp_path / "dcqcn").mkdir()
-    columns = "job,iteration,part,rank,peer,start_ns,end_ns,finished"
-    (tmp_path / "dcqcn" / "tasks.csv").write_text(f"{columns}\na,0,compute,0,-1,0,100,0\n")
-    assert draw_timelines(tmp_path, tmp_path / "ranks.png").read_bytes().startswith(b"\x89PNG")

@@ -166,19 +166,6 @@ def test_slowdowns_fall_into_the_bucket_of_their_size(results: dict[str, Any]) -
     assert math.isnan(values["fct_slowdown_over_1MB_avg"])  # it has not finished
 
 
-def test_every_metric_has_a_line_in_the_registry_and_the_table_s_are_among_them(
-    results: dict[str, Any],
-) -> None:
-    values, row = metrics.measure(results), metrics.line(results)
-    assert list(values) == [name for name, info in metrics.METRICS.items() if not info.section]
-    assert values.items() >= row.items()
-    for name, info in metrics.METRICS.items():
-        assert info.name == name
-        assert info.heading
-        assert info.formula
-        assert format(1234.5678, info.format)
-
-
 @pytest.mark.parametrize(
     ("port", "span_ns", "lengths", "shares"),
     [

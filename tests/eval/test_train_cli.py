@@ -17,12 +17,10 @@ import yaml
 
 import train
 from export import main as export_main
-from ns3_env.agents.configuration.inputs import read_inputs
 from ns3_env.agents.configuration.run_folder import Outcome
 from ns3_env.agents.training.progress import StopRequest
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.commands.evaluation import main as eval_main
-from ns3_env.eval.commands.train import parser, sources_of
 from tests.paths import ROOT
 from tests.processes import shared_memory, wait_until
 from tests.samples import searches
@@ -70,28 +68,6 @@ def test_a_run_says_which_stages_it_reached_and_what_reaches_the_others(
     resumed = ["--resume", str(the_run(tmp_path)), f"train.decisions={match[2]}", "--no-evaluation"]
     assert train.main(resumed) == 0
     assert "stages reached: two, four (2 of 2)\n" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("placement", ["simulator", "python"])
-def test_the_log_says_where_the_time_goes(
-    files: list[str], tmp_path: Path, placement: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("ns3_env.agents.training.trainer._LOG_EVERY_EPISODES", 4)
-    with (tmp_path / "curriculum.yaml").open("a") as file:
-        file.write("validation: {every_episodes: 2, episodes: 1}\n" if placement == "simulator" else "")
-    assert train.main([*files, "--no-evaluation", f"env.placement={placement}"]) == 0
-    timed = [row for row in rows(the_run(tmp_path) / "progress.csv") if row["time/simulating"]]
-    for row in timed:
-        shares = [float(row[f"time/{what}"]) for what in ("simulating", "storing", "learning", "validating")]
-        assert min(shares) >= 0
-        assert 0 < sum(shares) <= 1
-    busy = [row for row in timed if float(row["time/learning"]) > 0]
-    assert busy
-    assert all(float(row["time/gradient_steps_per_s"]) > 0 for row in busy)
-    if placement == "simulator":
-        assert any(float(row["time/validating"]) > 0 for row in timed)
-        assert any(row["validation/score"] for row in timed)
-        assert (the_run(tmp_path) / "best.safetensors").exists()
 
 
 def test_across_the_channel_stages_are_left_by_count(files: list[str], tmp_path: Path) -> None:
@@ -229,11 +205,3 @@ def test_several_that_cannot_be_compared_are_refused_before_they_run(
     assert "--algo and --json are of one run" in refused(train.main, *both, "--json", "t.json")
     assert "each has its --curriculum" in refused(train.main, *two[0], *two[1][:2])
     assert not Path("runs").exists()
-
-
-def test_several_without_a_curriculum_learn_on_incasts() -> None:
-    options = parser().parse_args(["--config", "configs/fdcc.yaml", "--config", "mpcc"])
-    inputs = [read_inputs(*source) for source in sources_of(options)]
-    assert [Path(one.curriculum_source).stem for one in inputs] == ["incast", "incast_whole"]
-    for one in inputs:
-        assert [x["name"] for x in one.curriculum["stages"]] == [f"{2**n}-to-1" for n in range(1, 6)]

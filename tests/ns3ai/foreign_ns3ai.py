@@ -22,7 +22,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ns3_env.decision.observations import FDCC_FIELDS
 from tests.paths import BUILD
 
 _SPIN_S = 20.0  # the real one spins for ever
@@ -190,45 +189,6 @@ class ForeignNs3Env:
             os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
         self.interface.remove()
-
-
-class _State(ctypes.Structure):
-    _fields_ = [("state", ctypes.c_uint32), *((name, ctypes.c_float) for name in ("reward", *FDCC_FIELDS))]
-
-
-class _Action(ctypes.Structure):
-    _fields_ = [("action", ctypes.c_float)]
-
-
-class Experiment:
-    """ns3-ai's class of that name and the result of its run, for vectors; names and arguments are its own."""
-
-    def __init__(self, target: str, folder: str, bindings: Any, **arguments: Any) -> None:
-        assert arguments["handleFinish"]
-        assert arguments["useVector"]
-        self._command = f"{folder}/ns3 run {target} --"
-        self._size = arguments["vectorSize"]
-        self.interface = Interface(self._size, segment_bytes=arguments["shmSize"])
-        self.messages = 0
-        self.PyRecvBegin = self.interface.receive_begin
-        self.PySendBegin, self.PySendEnd = self.interface.send_begin, self.interface.send_end
-
-    def run(self, show_output: bool) -> Experiment:
-        self.process = start(self._command)
-        return self
-
-    def PyRecvEnd(self) -> None:  # noqa: N802
-        self.interface.receive_end()
-        self.messages += 1
-
-    def PyGetFinished(self) -> bool:  # noqa: N802
-        return self.interface.finished
-
-    def GetCpp2PyVector(self) -> Any:  # noqa: N802
-        return (_State * self._size).from_address(_library().ForeignToPython(self.interface.handle))
-
-    def GetPy2CppVector(self) -> Any:  # noqa: N802
-        return (_Action * self._size).from_address(_library().ForeignToSimulator(self.interface.handle))
 
 
 def text(number: int, content: bytes) -> bytes:

@@ -19,9 +19,7 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 from gymnasium.utils.env_checker import check_env
-from stable_baselines3 import PPO
 from stable_baselines3.common.env_checker import check_env as sb3_check_env
-from stable_baselines3.common.env_util import make_vec_env
 
 import ns3_env  # noqa: F401 (registers the environments)
 from ns3_env.envs.gym_env import FlowEnv
@@ -30,7 +28,7 @@ from ns3_env.ns3ai import MessageTooLargeError, Ns3AiEnv, SegmentError, WireErro
 from ns3_env.ns3ai.processes import signal_of
 from ns3_env.ns3ai.spaces import contain, describe, space_of, value_of
 from ns3_env.simulator.process import killed_by, process_state
-from tests.ns3ai.foreign_ns3ai import ForeignNs3Env, Interface, foreign_tree, tree_of
+from tests.ns3ai.foreign_ns3ai import ForeignNs3Env, foreign_tree, tree_of
 from tests.paths import ROOT
 from tests.processes import alive, open_descriptors, shared_memory, wait_until
 
@@ -138,15 +136,6 @@ def test_actions_of_doubles_arrive_as_the_floats_that_simulations_read(tree: Pat
     env.close()
 
 
-def test_boxes_of_floats_are_read_of_either_width() -> None:
-    for dtype in (np.float32, np.float64):
-        box = spaces.Box(-1, 1, (2,), dtype)
-        for doubles in (False, True):
-            back = value_of(box, contain(box, [0.5, -0.25], doubles=doubles))
-            assert back.tolist() == [0.5, -0.25]
-            assert back.dtype == dtype
-
-
 @pytest.mark.parametrize(
     "space",
     [
@@ -184,20 +173,6 @@ def test_gymnasiums_and_sb3s_checkers_pass_and_it_can_be_pickled(tree: Path) -> 
     assert again.reset(seed=3)[0].tolist() == env.reset(seed=3)[0].tolist()
     again.close()
     env.close()
-
-
-def test_sb3_learns_and_gymnasiums_vectors_step(tree: Path) -> None:
-    arguments = {"target": "any", "ns3_path": tree, "settings": {"steps": 12}, "segment_key": "segment"}
-    vector = make_vec_env("ns3_env/Ns3Ai-v0", n_envs=2, seed=1, env_kwargs=arguments)
-    PPO("MlpPolicy", vector, n_steps=16, batch_size=16, n_epochs=1).learn(32)
-    vector.close()
-    envs = gym.make_vec("ns3_env/Ns3Ai-v0", num_envs=2, vectorization_mode="async", **arguments)
-    observations, _ = envs.reset(seed=[5, 6])
-    assert observations.tolist() == [[0, 5], [0, 6]]
-    observations, paid, *_ = envs.step(np.array([1, 4]))
-    assert observations.tolist() == [[1, 5], [1, 6]]
-    assert paid.tolist() == [1, 4]
-    envs.close()
 
 
 @pytest.mark.parametrize("names", [{}, {"segment_key": "segment"}, {"segment": "ns3_env-mine"}])
@@ -393,24 +368,6 @@ input()
     assert name in shared_memory()
     env = Ns3AiEnv("any", tree, segment=name, segment_key="segment", timeout_s=10)
     env.close()
-
-
-def test_a_killed_python_takes_no_segment_with_it_that_is_not_its_own(tree: Path) -> None:
-    """Its own was removed after the simulation's first message; another program may use the name since."""
-    before = running("ns3ai-keeper")
-    python = subprocess.Popen(
-        [sys.executable, "-c", PYTHON, str(tree), "segment"], cwd=ROOT, stdout=subprocess.PIPE, text=True
-    )
-    assert python.stdout is not None
-    assert python.stdout.readline() == "ready\n"
-    interface = Interface(segment="ns3_env-killed")
-    try:
-        python.kill()
-        python.wait()
-        assert wait_until(lambda: not running("ns3ai-keeper") - before, 3), "it outlives its Python"
-        assert "ns3_env-killed" in shared_memory()
-    finally:
-        interface.remove()
 
 
 def test_both_ends_of_ours_play_the_flow_that_gymnasium_plays() -> None:

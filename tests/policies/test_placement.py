@@ -3,26 +3,18 @@
 
 from __future__ import annotations
 
-import json
-import shutil
+import functools
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
-from ns3_env.agents.training.checkpoint import env_of
-from ns3_env.agents.training.layout import controller_layout, write_layout
 from ns3_env.errors import ScenarioError
-from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.episodes.entry import Entry, played_by
-from ns3_env.eval.episodes.policy import run_policy
-from ns3_env.policies.native_policy import NetworkPolicy
-from ns3_env.scenario import AGENT, POLICY, Controller, Scenario
+from ns3_env.scenario import AGENT, Controller, PerFlowRtt, Scenario
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Incast
 from ns3_env.simulator import Simulator
-from tests.samples.files import dumped
 from tests.samples.policy_files import carried_file, lstm_file, mlp_file, rlcc_file
 
 SCENARIO = Scenario(
@@ -37,7 +29,20 @@ def fcts(results: dict[str, Any]) -> list[int]:
     return durations
 
 
-@pytest.mark.parametrize("make", [mlp_file, lstm_file, carried_file, rlcc_file])
+CLOCK = PerFlowRtt(rtt_fraction=0.4, start_bdps=0.5)
+SPARING = ({"telemetry_from_bdps": 1.0}, {"telemetry_every_rtts": 0.3}, {"decides_from_bdps": 1.0}, {})
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        mlp_file,
+        lstm_file,
+        carried_file,
+        rlcc_file,
+        *(functools.partial(mlp_file, clock=CLOCK, **changes) for changes in SPARING),
+    ],
+)
 def test_both_placements_give_the_same_results(tmp_path: Path, make: Any) -> None:
     policy = make(tmp_path / "policy.safetensors")
     results = {}
@@ -49,19 +54,6 @@ def test_both_placements_give_the_same_results(tmp_path: Path, make: Any) -> Non
             assert names == ["policy" if placement == "simulator" else AGENT]
     assert fcts(results["simulator"]) == fcts(results["python"])
     assert results["simulator"]["queues"] == results["python"]["queues"]
-
-
-def test_returns_and_decisions_are_the_same_too(tmp_path: Path) -> None:
-    policy = NetworkPolicy.load(mlp_file(tmp_path / "policy.safetensors"))
-    inside, channel = (
-        run_policy(policy, env_of(policy.spec), SCENARIO, 7, 2, placement=placement)
-        for placement in ("simulator", "python")
-    )
-    for a, b in zip(inside, channel, strict=True):
-        assert a.seed == b.seed
-        assert a.decisions == b.decisions > 0
-        assert sorted(a.returns) == pytest.approx(sorted(b.returns))
-        assert fcts(a.results) == fcts(b.results)
 
 
 def test_what_the_scenario_says_of_the_agent_holds_for_the_policy(tmp_path: Path) -> None:
@@ -89,31 +81,3 @@ def test_flows_that_the_traffic_puts_under_the_agent_are_refused(tmp_path: Path)
     scenario = SCENARIO.model_copy(update={"traffic": Incast(size_bytes=1000, controller=AGENT)})
     with pytest.raises(ScenarioError, match="placement 'python'"):
         scenario.playing(mlp_file(tmp_path / "policy.safetensors"))
-
-
-@pytest.fixture
-def files(tmp_path: Path) -> tuple[Path, Path]:
-    scenario = dumped(tmp_path / "scenario.yaml", SCENARIO.model_dump(mode="json"))
-    return scenario, mlp_file(tmp_path / "policy.safetensors")
-
-
-def test_eval_run_and_trace_play_a_policys_file(files: tuple[Path, Path], tmp_path: Path) -> None:
-    scenario, policy = files
-    out = [str(scenario), "--out", str(tmp_path / "run"), "--json", str(tmp_path / "t.json")]
-    assert main(["run", *out, "--controllers", "hpcc", "--checkpoint", f"mine={policy}"]) == 0
-    assert list(json.loads((tmp_path / "t.json").read_text())) == ["hpcc", "mine"]
-    used = yaml.safe_load((tmp_path / "run" / "mine" / "config.yaml").read_text())
-    assert used["scenario"]["controllers"][0]["attributes"]["File"] == str(policy)
-    traced = ["run", str(scenario), "--trace", "--checkpoint", f"mine={policy}"]
-    assert main([*traced, "--out", str(tmp_path / "trace")]) == 0
-    assert (tmp_path / "trace" / "mine" / "trace.png").stat().st_size > 10_000
-
-
-def test_what_a_search_found_is_run_from_its_checkpoint(files: tuple[Path, Path], tmp_path: Path) -> None:
-    scenario, policy = files
-    checkpoint = tmp_path / "000000000009"
-    checkpoint.mkdir()
-    shutil.copy(policy, checkpoint / "policy.safetensors")
-    write_layout(checkpoint, controller_layout(Controller(name=POLICY)))
-    ran = ["run", str(scenario), "--checkpoint", f"found={checkpoint}"]
-    assert main([*ran, "--out", str(tmp_path / "run")]) == 0

@@ -23,8 +23,6 @@ from tests.samples.policy_files import tiny
 from tests.samples.tables import refusals
 
 Tensors = dict[str, np.ndarray]
-#: An input that is derived from several fields.
-DERIVED = {"derived": "rtt_target", "margin": 1.5, "target": 0.064, "gain": 12.5}
 
 MLP = {"kind": "mlp", "hidden_activation": "relu", "output_activation": "tanh"}
 CARRIED = {**MLP, "kind": "lstm", "memory": "carried"}

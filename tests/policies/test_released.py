@@ -18,7 +18,7 @@ from ns3_env.eval.benchmark.suite import Suite
 from ns3_env.eval.commands.evaluation import main as eval_main
 from ns3_env.eval.commands.export import main as export_main
 from ns3_env.eval.episodes.arguments import check_names
-from ns3_env.eval.episodes.entry import Entry, policy_of
+from ns3_env.eval.episodes.entry import policy_of
 from ns3_env.policies import released as module
 from ns3_env.policies.file import read_policy, write_policy
 from ns3_env.policies.native_policy import NetworkPolicy
@@ -101,21 +101,6 @@ def test_a_policy_that_went_says_what_to_use_instead(capsys: pytest.CaptureFixtu
             refusal()
     assert eval_main(["leaderboard", "Incast", "--entries", "fdcc-2", "--out", "runs/none"]) == 2
     assert re.search(words, capsys.readouterr().err)
-
-
-def test_suites_commands_and_evaluations_take_it_like_a_controller(one: Path) -> None:
-    assert Entry.model_validate("small").checkpoint == "small"
-    check_names(["hpcc", "small"])
-    env = EnvConfig(fields=["rtt"])
-    check_evaluation(env, EvaluationConfig(controllers=["small", "hpcc"]), "run")
-    scenario = {"name": "a", "scenario": {"time_limit_ns": 1000}}
-    suite = Suite.from_mapping({"controllers": ["hpcc", "smal"], "scenarios": [scenario]}, "suite")
-    for check_it in (suite.check_controllers, lambda: check_names(["smal"])):
-        with pytest.raises(ScenarioError, match=r"unknown controller 'smal'; known: .*\bhpcc\b.*, small"):
-            check_it()
-    message = r"controllers\.0: there is no 'smal'; the nearest known one is 'small'"
-    with pytest.raises(ConfigError, match=message):
-        check_evaluation(env, EvaluationConfig(controllers=["smal"]), "run")
 
 
 @pytest.mark.parametrize("name", released_names())

@@ -119,12 +119,6 @@ def test_flows_that_mostly_repeat_themselves_go_on_as_swift(tmp_path: Path, whol
             assert charged_slowdowns(results).mean() > worse * swift
 
 
-def test_a_file_without_a_safety_says_nothing_of_one(tmp_path: Path) -> None:
-    file = grows(tmp_path / "policy")
-    assert "safety" not in read_policy(file).header()
-    assert "policy_fallbacks" not in played(incast(2), file)["counters"]
-
-
 @pytest.mark.parametrize(
     ("safety", "message"),
     [

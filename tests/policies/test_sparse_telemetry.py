@@ -12,7 +12,6 @@ from ns3_env.agents.configuration.config import EnvConfig
 from ns3_env.errors import ConfigError
 from ns3_env.eval.episodes.entry import Entry, played_by
 from ns3_env.eval.episodes.policy import run_policy
-from ns3_env.policies.file import read_policy
 from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.scenario import PerFlowRtt, Record, Scenario
 from ns3_env.scenario.topology import Dumbbell
@@ -115,15 +114,6 @@ EIGHT = Scenario(
 )
 
 
-@pytest.mark.parametrize(
-    "changes", [{"telemetry_from_bdps": 1.0}, {"telemetry_every_rtts": 0.3}, {"decides_from_bdps": 1.0}, {}]
-)
-def test_both_placements_give_the_same_results(tmp_path: Path, changes: dict[str, float]) -> None:
-    policy = policy_file(tmp_path / "policy.safetensors", "mlp", 12, clock=CLOCK, **changes)
-    inside, across = (played(policy, EIGHT, where)["flows"] for where in ("simulator", "python"))
-    assert inside["fct_ns"] == across["fct_ns"]
-
-
 @pytest.mark.parametrize("changes", [{"telemetry_every_rtts": 0.3}, {"decides_from_bdps": 2.0}])
 def test_episodes_across_the_channel_spare_what_the_file_will(
     tmp_path: Path, changes: dict[str, float]
@@ -140,12 +130,6 @@ def test_episodes_across_the_channel_spare_what_the_file_will(
     (episode,) = run_policy(policy, env, scenario, seed=1, seeds=[EIGHT.seed])
     assert episode.results["flows"]["fct_ns"] == played(sparing, EIGHT)["flows"]["fct_ns"]
     assert episode.results["flows"]["fct_ns"] != played(whole, EIGHT)["flows"]["fct_ns"]
-
-
-def test_files_of_other_policies_keep_their_bytes(tmp_path: Path) -> None:
-    spec = read_policy(policy_file(tmp_path / "policy", "mlp", 4)).spec.model_dump()
-    assert not {"decides_from_bdps", "telemetry_from_bdps", "telemetry_every_rtts"} & set(spec)
-    assert "start_bdps" not in spec["clock"]
 
 
 @pytest.mark.parametrize("key", ["decides_from_bdps", "telemetry_from_bdps", "telemetry_every_rtts"])

@@ -125,11 +125,6 @@ def test_a_value_that_makes_no_sense_is_refused_with_what_would(
     assert refusal in wrong(simulator, controller, attribute, value)
 
 
-@pytest.mark.parametrize("value", ["1us", "1.5us", "+2us", "1e3ns", ".5ms", "0.1s", "10ns", "1000s", "1min"])
-def test_a_time_with_its_unit_is_taken(value: str, simulator: Simulator) -> None:
-    simulator.play(two_flows("dcqcn", {"AlphaInterval": value}))
-
-
 def test_the_shortest_intervals_are_worked_off(simulator: Simulator) -> None:
     shortest = dict.fromkeys(("AlphaInterval", "DecreaseInterval", "IncreaseInterval"), "10ns")
     for timers in ("false", "true"):

@@ -29,7 +29,7 @@ from ns3_env.scenario.traffic.chakra import (
     wire,
     written_trace,
 )
-from ns3_env.scenario.traffic.chakra.trace import INPUTS, LOAD, METADATA
+from ns3_env.scenario.traffic.chakra.trace import LOAD, METADATA
 from ns3_env.scenario.traffic.chakra.wire import framed, messages, written
 from ns3_env.simulator import Simulator
 from ns3_env.simulator.results import Results
@@ -128,16 +128,6 @@ def test_each_kind_of_step_is_played(kind: str, tmp_path: Path, simulator: Simul
         sum(computed)
         == 1000 * sum(node.duration_micros for node in chakra_traces.STEPS[kind](2, 40_000, 30).nodes) * 4
     )
-
-
-def test_gradients_of_a_layer_overlap_the_computation_of_the_next(
-    tmp_path: Path, simulator: Simulator
-) -> None:
-    chakra_traces.write("data_parallel", tmp_path / "step", ranks=4, layers=2, size_bytes=40_000, micros=30)
-    results = simulator.play(scenario(file=str(tmp_path / "step")))
-    first = min(results["flows"]["start_ns"])
-    assert first == pytest.approx(60_000)  # the forward pass, and one layer
-    assert results["steps"]["start_ns"].count(60_000) == 4  # the other layer of each rank
 
 
 def test_sends_and_receives_match_by_ranks_and_tag(tmp_path: Path, simulator: Simulator) -> None:
@@ -513,11 +503,6 @@ def test_older_traces_of_stage_name_groups_otherwise(tmp_path: Path) -> None:
     numbers = {"comm_type": 0, "comm_size": 4000, "is_cpu_op": 0}
     ranks = [[Node(0, COLLECTIVE, "c", (), 0, {**numbers, "comm_group": 1 + r % 2})] for r in range(4)]
     assert pairs(scenario(**files(tmp_path, *ranks))) == [(0, 2), (1, 3), (2, 0), (3, 1)]
-
-
-def test_metadata_that_is_no_group_says_nothing(tmp_path: Path) -> None:
-    nodes = [Node(1, METADATA, "m", (), 0, {}, {INPUTS: "['']"}), collective(2, 4000, group="0")]
-    assert scenario(**files(tmp_path, nodes, nodes)).flow_count == 4
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from ns3_env.simulator import Simulator
 from tests.cpu_time import within_cpu_s
 from tests.samples import idle_star
 from tests.samples.idle_star import one_way_ns
-from tests.samples.job_texts import DISSEMINATION, DLRM, MICRO_ASTRA, PING_PONG, SIMAI
+from tests.samples.job_texts import DLRM, PING_PONG, SIMAI
 
 
 def goal(folder: Path, text: str, **more: Any) -> Scenario:
@@ -35,14 +35,6 @@ def test_a_schedule_takes_the_time_of_its_messages_and_computation(
     assert flows["start_ns"] == pytest.approx([1500, 1500 + once + 700], rel=1e-9)
     assert flows["delivered_ns"] == pytest.approx([1500 + once, 2200 + 2 * once], rel=1e-9)
     assert max(steps["end_ns"]) == pytest.approx(flows["delivered_ns"][1] + 250, rel=1e-9)
-
-
-def test_a_dissemination_sends_as_many_messages_as_it_says(tmp_path: Path, simulator: Simulator) -> None:
-    results = simulator.play(goal(tmp_path, DISSEMINATION))
-    assert results["totals"]["unfinished"] == 0
-    assert results["totals"]["delivered_payload_bytes"] == 8
-    first, second = results["flows"]["delivered_ns"][:4], results["flows"]["start_ns"][4:]
-    assert min(second) >= max(first)
 
 
 def test_what_irequires_another_begins_with_it(tmp_path: Path, simulator: Simulator) -> None:
@@ -130,14 +122,6 @@ def between(flows: Flows, size: int) -> Counter[tuple[int, int]]:
     """Pairs of ranks with flows of this size."""
     columns = zip(flows.src, flows.dst, flows.size_bytes, strict=True)
     return Counter((src, dst) for src, dst, flow_size in columns if flow_size == size)
-
-
-def test_a_file_of_astra_sim_plays_as_it_is(tmp_path: Path, simulator: Simulator) -> None:
-    job = workload(tmp_path, MICRO_ASTRA, npus=8)
-    results = simulator.play(job)
-    assert sum(results["flows"]["size_bytes"]) == 2 * 7 * 1048576
-    assert results["totals"]["delivered_payload_bytes"] == 2 * 7 * 1048576
-    assert min(results["flows"]["start_ns"]) == 5
 
 
 def test_the_embedding_of_dlrm_is_waited_for_behind_the_bottom(tmp_path: Path, simulator: Simulator) -> None:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from examples import job_log
 from ns3_env.config.files import LineFaults
 from ns3_env.errors import ScenarioWarning
 from ns3_env.eval.metrics.job_times import completion_times, spans
@@ -18,7 +17,6 @@ from ns3_env.scenario.traffic.jobs import log as log_module
 from ns3_env.scenario.traffic.jobs.log import Log, LoggedJob
 from ns3_env.scenario.traffic.jobs.placement import Placement, place_jobs
 from ns3_env.simulator import Simulator
-from tests.paths import ROOT
 from tests.samples import idle_star
 
 CLUSTER = Cluster(nodes=4, gpus_per_node=4).build()
@@ -123,8 +121,3 @@ def test_a_job_that_needs_more_gpus_than_there_are_is_left_out_with_a_warning() 
             kind="job_log", content=content, scale=1e-5, step={"size_bytes": 9000}, iterations=1
         )
     assert len(scenario.flows()) == 4
-
-
-def test_the_suites_log_is_the_examples() -> None:
-    text = (ROOT / "configs" / "suites" / "hour.csv").read_text("utf-8")
-    assert text == job_log.draw(jobs=300, hours=1, seed=1)

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
@@ -35,10 +33,6 @@ def test_flows_wait_for_those_they_name() -> None:
     assert content["after_count"] == [0, 2, 0]
     assert content["after"] == [0, 2]
     assert content["delay_ns"] == [0, 7, 0]
-
-
-def test_a_list_without_waits_says_nothing_of_them() -> None:
-    assert "dependencies" not in made(listed({"name": "a"}, {"start_ns": 5})).to_simulator_json()
 
 
 def test_a_csv_names_flows_too(tmp_path: Path) -> None:
@@ -306,13 +300,6 @@ def test_a_step_begins_when_the_gradients_of_the_step_before_are_summed(parallel
     assert {iteration for iteration, _ in ends} == {0, 1, 2}
 
 
-def test_a_first_bucket_is_summed_while_layers_before_are_at_work() -> None:
-    results = results_of(scenario({"dp": 2}, scale=1e-4, bucket_bytes=round(2 * GRADIENT * 1e-4)))
-    starts = sorted(results["flows"]["start_ns"])
-    assert starts[0] < max(results["steps"]["start_ns"])
-    assert len(starts) == 4 * 4
-
-
 def test_collectives_by_levels_keep_bytes_in_nodes() -> None:
     """Sixteen data-parallel ranks in two nodes of eight: rings across nodes carry an eighth each."""
     parallel, model = {"dp": 16, "ep": 16}, {**MODEL, "experts": 16}
@@ -346,21 +333,6 @@ def test_a_stage_passes_each_microbatch_forward_and_then_back(stage: int, batche
         assert forward or (True, i) in passes[: passes.index((False, i))]
         under_way += 1 if forward else -1
         assert under_way <= min(4 - stage, batches), "activations that it has to keep"
-
-
-def test_chunks_of_a_job_wait_for_the_same_flows_as_in_earlier_versions() -> None:
-    """Chunks of a send wait for each other, so that the order matters in which waits are left out. The hash
-    is that of the flows that Python made, one by one."""
-    content = scenario(
-        {"tp": 2, "dp": 4, "ep": 2},
-        model={**MODEL, "experts": 2, "top_k": 2},
-        all_reduce="halving_doubling_all_reduce",
-        chunk_bytes=3000,
-        bucket_bytes=1_000_000,
-        scale=1e-5,
-    ).to_simulator_json()["dependencies"]
-    text = json.dumps([content["after_count"], content["after"]])
-    assert hashlib.sha256(text.encode()).hexdigest()[:16] == "248532303cf51685"
 
 
 def test_ranks_are_the_hosts_that_are_named() -> None:

@@ -99,34 +99,6 @@ def test_drawn_rates_are_the_seeds_own(
 
 
 @pytest.mark.parametrize(
-    "change",
-    [
-        {"drawn": {"kind": "walk", "least_bps": 1e9, "most_bps": 100e9, "every_ns": 100_000}},
-        {
-            "steps": [
-                {"at_ns": at, "rate_bps": rate, "delay_ns": delay}
-                for at, rate, delay in ((0, 100e9, 1000), (20_000, 40e9, 300), (60_000, 100e9, 2000))
-            ]
-        },
-    ],
-    ids=["drawn rates", "delays below the topology's"],
-)
-def test_parts_give_the_same_flows_on_links_that_change(simulator: Simulator, change: dict[str, Any]) -> None:
-    keys: dict[str, Any] = {
-        "topology": {"kind": "leaf_spine", "leaves": 4, "hosts_per_leaf": 4, "spines": 2},
-        "traffic": {"kind": "incast", "receiver": 0, "senders": list(range(4, 16)), "size_bytes": 100_000},
-        "link_rates": [{"link": "all", **change}],
-        "record": {"queues": False},
-        "time_limit_ns": 1_000_000,
-    }
-    flows = [
-        simulator.play(Scenario.of({**keys, "simulator": {"threads": threads}}).under("hpcc"))["flows"]
-        for threads in (1, 2)
-    ]
-    assert flows[0] == flows[1]
-
-
-@pytest.mark.parametrize(
     ("text", "rates", "period_ns"),
     [
         ("1\n1\n3\n", {0: 24e6, 1_000_000: 0, 2_000_000: 12e6}, 3_000_000),

@@ -3,20 +3,13 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-import yaml
 
-from ns3_env.eval.benchmark.folder import BenchFolder
-from ns3_env.eval.benchmark.frames import read_flows
-from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.metrics import measure
 from ns3_env.scenario import Scenario
-from tests.samples.files import dumped, rows
 from tests.samples.scenarios import results_of
 
 HOSTS, RATE_BPS = 16, 25e9
@@ -95,34 +88,3 @@ def test_a_run_that_is_over_before_the_window_ends_has_idle_links_in_it() -> Non
     values = measure(early)
     assert (values["goodput"], values["link_utilisation"], values["queue_max_bytes"]) == (0, 0, 0)
     assert np.isnan(values["fct_slowdown_avg"])
-
-
-def test_what_eval_run_leaves_says_the_window(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file, table = dumped(tmp_path / "load.yaml", experiment(0.3)), tmp_path / "table.json"
-    arguments = ["run", str(file), "--controllers", "dctcp", "--out", str(tmp_path / "out")]
-    assert main([*arguments, "--json", str(table)]) == 0
-    assert "measured from 1 to 5 ms" in " ".join(capsys.readouterr().out.split())
-    assert json.loads(table.read_text())["dctcp"]["goodput"] == pytest.approx(0.3, rel=0.05)
-    folder = tmp_path / "out" / "dctcp"
-    used = yaml.safe_load((folder / "config.yaml").read_text())["scenario"]
-    assert used["measurement"] == {"warm_up_ns": 1_000_000, "end_ns": 5_000_000}
-    assert used["topology"]["rate_bps"] == 25e9
-    assert {row["counted"] for row in rows(folder / "flows.csv")} == {"0", "1"}
-    queues = rows(folder / "queues.csv")
-    assert all(int(row["window_tx_bytes"]) <= int(row["tx_bytes"]) for row in queues)
-
-
-def test_a_benchmark_and_its_report_say_the_window(tmp_path: Path) -> None:
-    suite = {
-        "controllers": ["dctcp"],
-        "scenarios": [{"name": "load", "title": "Small flows", "series": False, "scenario": experiment(0.3)}],
-    }
-    out = tmp_path / "out"
-    assert (
-        main(["benchmark", str(dumped(tmp_path / "suite.yaml", suite)), "--out", str(out), "--jobs", "1"])
-        == 0
-    )
-    assert "Small flows, measured from 1 to 5 ms" in (out / "report.md").read_text()
-    cell = BenchFolder.read(out).cells[0]
-    counts = [row["counted"] == "1" for row in rows(cell.folder / "flows.csv")]
-    assert list(~np.isnan(read_flows(cell).slowdowns)) == counts

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +11,11 @@ import pytest
 
 from ns3_env.config.folders import DATA
 from ns3_env.config.yaml import parse
-from ns3_env.envs.gym_env import incast_scenario
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.episodes.entry import Entry
-from ns3_env.programs import executable
-from ns3_env.programs.executable import describe_controllers
 from ns3_env.programs.parameters import PAPER
 from ns3_env.scenario import AGENT, MIB, Scenario, published_ecn
-from ns3_env.simulator import default_attributes, list_controllers
+from ns3_env.simulator import list_controllers
 from tests.samples.scenarios import INCAST
 
 
@@ -173,18 +169,6 @@ def test_controllers_that_ignore_marks_get_none(name: str) -> None:
     assert Scenario.from_mapping(data, "x").to_simulator_json()["switch"]["ecn"] is None
 
 
-def test_controllers_that_declare_the_same_marks_can_share_a_network(monkeypatch: pytest.MonkeyPatch) -> None:
-    data: dict[str, Any] = {
-        "traffic": {"kind": "mix", "parts": [INCAST, {**INCAST, "controller": "hpcc"}]},
-        "controllers": [{"name": "dcqcn"}, {"name": "hpcc"}],
-    }
-    declared = {name: dict(declaration) for name, declaration in describe_controllers().items()}
-    declared["hpcc"]["ecn"] = declared["dcqcn"]["ecn"]
-    monkeypatch.setattr("ns3_env.scenario.declared.describe_controllers", lambda **_: declared)
-    dcqcn = published_ecn()["dcqcn"]
-    assert Scenario.from_mapping(data, "x").to_simulator_json()["switch"]["ecn"] == dcqcn.model_dump()
-
-
 FILES = sorted((DATA / "configs" / "scenarios").glob("*.yaml"))
 
 
@@ -199,19 +183,6 @@ def test_the_text_for_the_simulator_says_what_the_json_says_of_every_seed_and_co
             )
 
 
-def test_what_the_simulator_declares_is_asked_for_again_where_it_is_another_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    scenario = incast_scenario(2).under("dcqcn")
-    assert json.loads(scenario.to_simulator_text())["switch"]["ecn"]["kmin_bytes"] == 100_000
-    real = executable.find_executable()
-    program = tmp_path / "rdma-sim"
-    program.write_text(f'#!/bin/sh\n{real} $@ | sed \'s/"kmin_bytes": 100000/"kmin_bytes": 90000/\'\n')
-    os.chmod(program, 0o755)
-    monkeypatch.setenv(executable.EXECUTABLE_VARIABLE, str(program))
-    assert json.loads(scenario.to_simulator_text())["switch"]["ecn"]["kmin_bytes"] == 90_000
-
-
 NETWORK = {"topology": {"kind": "dumbbell", "senders": 2}, "traffic": {"kind": "incast"}}
 
 
@@ -223,33 +194,6 @@ def test_a_preset_stands_for_attributes_and_a_files_own_take_their_place() -> No
     assert entry.attributes == PAPER["hpcc"]
     published = Entry.model_validate({"name": "mine", "controller": "hpcc", "parameters": "published"})
     assert published.attributes == {}
-
-
-#: Each number that a paper prints, by the attribute that has it.
-PRINTED = {
-    "dcqcn": {  # Zhu 2015: sec. 3 (N, K, F, B, T), sec. 5 (marking, R_AI at 40 Gb/s)
-        "DecreaseInterval": "50us",
-        "AlphaInterval": "55us",
-        "IncreaseInterval": "55us",
-        "ByteCounter": 10e6,
-        "FastRecoveryStages": 5,
-        "AdditiveIncrease": 40e6 / 40e9,
-        "Kmin": 5e3,
-        "Kmax": 200e3,
-        "Pmax": 0.01,
-        "MarkingRate": 40e9,
-        "KeepTarget": False,
-    },
-    "timely": {"HyperBelowLow": False},  # Mittal 2015, Algorithm 1
-    "hpcc": {"MaxStage": 5, "AdditiveIncrease": pytest.approx(80 * 8 / 13e-6 / 100e9, rel=0.01)},
-    "dctcp": {"PacketIncrease": True},  # Alizadeh 2010, sec. 3
-}
-
-
-@pytest.mark.parametrize("controller", PAPER)
-def test_the_papers_numbers_are_printed_ones_of_attributes_that_the_controller_has(controller: str) -> None:
-    assert set(PAPER[controller]) <= set(default_attributes(controller))
-    assert PAPER[controller] == PRINTED[controller]
 
 
 def test_switches_mark_by_the_thresholds_of_the_paper() -> None:
@@ -388,12 +332,6 @@ def test_whoever_plays_has_the_flows_that_no_group_gives_away() -> None:
     assert set(bound["flows"]["controller"]) == {0}
     assert "classes" not in bound
     assert bound["groups"] == ["storage", "rpc", "mine"]
-
-
-def test_without_groups_and_classes_the_simulator_is_told_nothing_of_them() -> None:
-    sent = Scenario().to_simulator_json()
-    assert not {"groups", "classes"} & sent.keys()
-    assert not {"group", "class"} & sent["flows"].keys()
 
 
 def test_a_groups_attribute_is_refused_by_the_groups_key() -> None:

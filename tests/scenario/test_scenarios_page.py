@@ -13,7 +13,6 @@ import pytest
 from examples import chakra_traces, job_log
 from ns3_env.config.yaml import parse
 from ns3_env.scenario import Scenario
-from ns3_env.scenario.tcp_queue import Tcp
 from ns3_env.scenario.topology import Topology
 from ns3_env.scenario.traffic import Traffic
 from tests.paths import ROOT
@@ -68,11 +67,6 @@ def test_each_example_is_a_scenario(page: str, example: dict[str, dict[str, str]
         assert scenario.to_simulator_json()["switch"]["congestion_points"]
     if page == "tcp":
         assert scenario.under("cubic").to_simulator_json()["transport"] == "tcp"
-
-
-def test_every_key_of_tcp_is_in_its_pages_table() -> None:
-    keys = set(re.findall(r"`(\w+)`", "".join(re.findall(r"^\| (.*?) \|", PAGES["tcp"], re.MULTILINE))))
-    assert set(Tcp.model_fields) <= keys
 
 
 def test_every_kind_has_an_example() -> None:

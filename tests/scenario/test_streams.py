@@ -11,17 +11,13 @@ import numpy as np
 import pytest
 
 from ns3_env.agents.search.metrics_objective import ended_at_the_limit
-from ns3_env.config.files import write_files
 from ns3_env.envs.sb3_vec_env import FlowVecEnv
 from ns3_env.eval import metrics
-from ns3_env.eval.episodes.results import result_files
-from ns3_env.eval.metrics.convergence import changes
 from ns3_env.scenario import AGENT, Controller, Ecn, Record, Scenario, Switch
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import ConstantRate, Flow, FlowList, Joining, LongShort, Mix
 from ns3_env.simulator import Simulator, list_controllers
 from ns3_env.simulator.results import endless
-from tests.samples.files import rows
 from tests.samples.scenarios import conserved
 
 #: Size of a full packet on the wire.
@@ -173,47 +169,6 @@ def test_metrics_are_of_flows_and_utilisation_of_all_that_links_carry(simulator:
     assert 0.8 < row["link_utilisation"] <= 1.0  # a fifth of the time the stream had the link to itself
     assert math.isnan(row["fct_slowdown_avg"])
     assert row["unfair_ratio_lifetime"] == 0.0
-
-
-def test_convergence_counts_from_where_background_comes_and_goes(simulator: Simulator) -> None:
-    flows = [Flow(src=i, dst=4, size_bytes="endless") for i in (1, 2)]
-    stream_scenario = scenario(
-        stream(0, 0.5e9, start_ns=4_000_000, stop_ns=8_000_000),
-        flows=flows,
-        time_limit_ns=14_000_000,
-        record=Record(windows=True),
-        controllers=[Controller(name="mpcc")],
-    )
-    intervals = changes(simulator.play(stream_scenario))
-    assert [(x.at_ns, x.until_ns, x.joined) for x in intervals] == [
-        (0, 4e6, True),
-        (4e6, 8e6, False),
-        (8e6, 14e6, False),
-    ]
-    assert all(x.active == (0, 1) and x.after_ns < 2e6 for x in intervals[1:])
-
-
-def test_a_run_folder_has_a_row_for_each_stream_and_says_which_flows_have_no_end(
-    simulator: Simulator, tmp_path: Path
-) -> None:
-    flows = [
-        Flow(src=i, dst=4, size_bytes=size, start_ns=3_000_000) for i, size in ((2, "endless"), (3, 1000))
-    ]
-    stream_scenario = scenario(stream(0, 0.5e9), stream(1, 1e6, start_ns=5, stop_ns=None), flows=flows)
-    write_files(tmp_path, result_files(stream_scenario, simulator.play(stream_scenario)))
-    first, second = rows(tmp_path / "streams.csv")
-    assert (first["src"], first["dst"], float(first["rate_bps"])) == ("0", "4", 0.5e9)
-    assert (first["stop_ns"], second["start_ns"], second["stop_ns"]) == ("2000000", "5", "-1")
-    assert first["sent_bytes"] == first["received_bytes"] == "120000"
-    long, short = rows(tmp_path / "flows.csv")
-    assert (long["endless"], long["finished"], long["fct_ns"], long["size_bytes"]) == ("1", "0", "-1", "0")
-    assert (short["endless"], short["finished"]) == ("0", "1")
-    alone = scenario(flows=[Flow(src=0, dst=4, size_bytes=1000)])
-    results = simulator.play(alone)
-    assert "streams" not in results
-    (tmp_path / "none").mkdir()
-    write_files(tmp_path / "none", result_files(alone, results))
-    assert not (tmp_path / "none" / "streams.csv").exists()
 
 
 @pytest.mark.parametrize("controller", [x for x in list_controllers() if x not in (AGENT, "policy")])

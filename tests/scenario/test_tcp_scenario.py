@@ -9,9 +9,7 @@ from typing import Any
 
 import pytest
 
-from ns3_env.decision.observations import FIELDS, observation_space
 from ns3_env.decision.rewards import Reward, make_reward
-from ns3_env.decision.task import fields_of
 from ns3_env.envs.flow_stream import FlowStream
 from ns3_env.envs.gym_env import FlowEnv
 from ns3_env.envs.pettingzoo_env import FlowParallelEnv
@@ -21,7 +19,6 @@ from ns3_env.eval.benchmark.entries import check
 from ns3_env.eval.benchmark.folder import fingerprint
 from ns3_env.eval.benchmark.suite import Suite
 from ns3_env.eval.episodes.entry import Entry
-from ns3_env.policies.released import controller_names
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import EXECUTABLE_VARIABLE, TCP_EXECUTABLE_VARIABLE, find_executable, list_controllers
 
@@ -88,15 +85,6 @@ def test_a_queue_that_is_full_before_its_threshold_is_warned_of() -> None:
         fast.to_simulator_json()
 
 
-def test_an_agent_observes_what_a_sender_knows_by_itself() -> None:
-    fields = fields_of("tcp")
-    assert {"rtt", "goodput", "pacing_rate", "last_action", "ecn_fraction", "window_bytes"} <= set(fields)
-    assert not {"qlen", "switch_rate", "flow_count", "throughput", "qlen_slope"} & set(fields)
-    assert not [name for name in fields if name.startswith(("state_", "notif"))]
-    assert fields_of("rdma") == [field.name for field in FIELDS]
-    assert observation_space(fields).shape == (len(fields),)
-
-
 def stream(scenario: Scenario, fields: list[str], reward: Reward) -> None:
     with FlowStream(scenario, slots=2, fields=fields, reward=reward) as flow_stream:
         flow_stream.start()
@@ -128,12 +116,6 @@ def test_a_reward_that_reads_switches_is_refused_and_another_one_named() -> None
         FlowStream(tcp("agent"), slots=2, fields=["rtt"], reward="staged") as flow_stream,
     ):
         flow_stream.start()
-
-
-def test_released_policies_that_read_switches_are_not_among_tcp_s() -> None:
-    assert "fdcc" not in controller_names("tcp")
-    assert "cubic" in controller_names("tcp")
-    assert "cubic" not in controller_names()
 
 
 def suite(controllers: list[str], scenarios: list[Scenario]) -> Suite:

@@ -29,8 +29,6 @@ from ns3_env.scenario.traffic import (
     SIZE_CDFS,
     ConstantRate,
     Incast,
-    Joining,
-    LongShort,
     Mix,
     Poisson,
     PoissonIncast,
@@ -158,14 +156,6 @@ def test_poisson_meets_its_load() -> None:
     gaps = np.diff(flows.start_ns)
     assert gaps.std() == pytest.approx(gaps.mean(), rel=0.1)  # exponential
     assert len(Poisson(duration_ns=1).generate(Dumbbell().build(), RANDOM(5))) == 1
-
-
-def test_long_short_and_joining_start_as_published() -> None:
-    net = Dumbbell(senders=4).build()
-    assert LongShort().generate(net, RANDOM(1)).start_ns == [0, 1_000_000]
-    joining = Joining().generate(net, RANDOM(1))
-    assert joining.start_ns == [0, 35_000_000, 70_000_000, 105_000_000]
-    assert joining.src == [0, 1, 2, 3]
 
 
 def test_parts_of_a_mix_do_not_disturb_each_other() -> None:
@@ -461,29 +451,6 @@ def test_topologies_of_astra_sim_have_the_times_of_an_idle_network(
     # Each of 14 rounds lasts for its packets and a link.
     delivered = simulator.play(circle)["flows"]["delivered_ns"]
     assert max(delivered) == pytest.approx(14 * (10 * 1048 * 8 / 25 + 5000), rel=1e-9)
-
-
-def test_eval_run_plays_them_with_starts_as_their_doubles_are_cut(tmp_path: Path) -> None:
-    file, out = written(tmp_path), tmp_path / "out"
-    assert main(["run", str(file), "--controllers", "dctcp", "--out", str(out)]) == 0
-    rows = [row.split(",") for row in (out / "dctcp" / "flows.csv").read_text().splitlines()]
-    assert [row[:4] for row in rows[1:]] == [
-        ["0", "2", "200000", "2000000000"],
-        ["1", "2", "64000", "2000000122"],
-    ]
-    assert [row[-1] for row in rows] == ["finished", "1", "1"]
-
-
-def test_a_suite_keeps_what_the_files_hold(tmp_path: Path) -> None:
-    file = written(tmp_path)
-    entry = {"name": "published", "scenario": file.name}
-    suite = dumped(tmp_path / "suite.yaml", {"controllers": ["hpcc"], "scenarios": [entry]})
-    snapshot = Suite.load(suite).scenarios[0].scenario
-    before = Scenario.load(file).to_simulator_json()
-    for name in ("topology.txt", "flow.txt"):
-        (tmp_path / name).unlink()
-    assert (snapshot.topology.kind, snapshot.traffic.kind) == ("graph", "list")
-    assert Scenario.from_mapping(snapshot.model_dump(mode="json"), "kept").to_simulator_json() == before
 
 
 def test_rows_beyond_those_announced_are_a_comment(tmp_path: Path) -> None:

@@ -25,7 +25,6 @@ from ns3_env.envs.sb3_vec_env import FlowVecEnv
 from ns3_env.errors import ScenarioError, SimulatorDied, SimulatorHung, SimulatorNotFound
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import HANG_TIMEOUT_VARIABLE, DecisionBatch, EpisodeEnd, Simulator, find_executable
-from ns3_env.simulator.process import Watch
 from tests.processes import alive, descriptors_before, dummy_sim, open_descriptors, shared_memory, wait_until
 
 pytestmark = pytest.mark.alone
@@ -390,19 +389,3 @@ def test_a_pause_of_the_learner_is_no_hang(monkeypatch: pytest.MonkeyPatch) -> N
             batch = env.recv()
             env.send(np.zeros((int(batch.due.sum()), 1)), batch.slots[batch.due])
             time.sleep(0.3)
-
-
-def test_looks_far_apart_do_not_make_a_sleeper() -> None:
-    watch = Watch()
-    pid = os.getpid()
-    for _ in range(3):
-        assert watch.look(pid, 1, 0.1, working=False) is None
-    # This process runs: neither asleep nor stopped; it has used its time since before the first look.
-    assert watch.look(pid, 1, 1e9, working=True) is None
-
-
-def test_a_sign_of_life_is_heard_once() -> None:
-    watch = Watch()
-    assert [watch.hears(sign) for sign in ((1, 0), (1, 0), (1, 5), (1, 5), (2, 5))] == [
-        True, False, True, False, True,
-    ]  # fmt: skip

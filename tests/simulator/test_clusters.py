@@ -12,7 +12,7 @@ import pytest
 
 from ns3_env.errors import ScenarioError, ScenarioWarning
 from ns3_env.scenario import Scenario
-from ns3_env.scenario.topology import Cluster, Network
+from ns3_env.scenario.topology import Network
 from ns3_env.scenario.traffic.jobs.algorithms import Algorithm
 from ns3_env.simulator.results import Results
 from tests.samples import idle_star
@@ -82,20 +82,6 @@ def test_long_flows_fill_the_card_that_they_take(rails: int | None, optimised: b
     assert flows["fct_ns"][1] > 1_000_000 * 8 / 400
 
 
-def test_a_ring_moves_its_bytes_over_each_card() -> None:
-    size, ranks = 1_000_000, 8
-    job = {"kind": "collective", "algorithm": "ring_all_reduce", "size_bytes": size}
-    content = {"topology": CLUSTER, "traffic": job, "controllers": ["dcqcn"], "time_limit_ns": "1s"}
-    cluster_scenario = Scenario.from_mapping(content, "x")
-    results = results_of(cluster_scenario)
-    sent = 2 * (ranks - 1) * size
-    assert sum(results["flows"]["size_bytes"]) == results["totals"]["delivered_payload_bytes"] == sent
-    network = cluster_scenario.topology.build()
-    out = {network.ways_between(rank, (rank + 1) % ranks)[0][0] for rank in range(ranks)}
-    assert set(results["flows"]["src"]) == out
-    assert len({network.nodes[card] for card in out}) == 2, "within nodes, and between them"
-
-
 def test_simai_s_files_are_read_as_they_are(tmp_path: Path) -> None:
     (tmp_path / "topo").write_text(SIMAI)
     topology = {"kind": "published", "file": str(tmp_path / "topo")}
@@ -148,16 +134,6 @@ def test_a_failure_names_the_host_or_its_card() -> None:
     }
     late = results_of(Scenario.from_mapping(content, "x"))["flows"]["fct_ns"][0]
     assert late > 500_000
-
-
-def test_a_cluster_has_what_it_counts() -> None:
-    for rails in (1, 2):
-        cluster = Cluster(nodes=4, gpus_per_node=2, rails=rails)
-        network = cluster.build()
-        switches = network.nodes.count("switch")
-        assert cluster.counts() == (len(network.nodes) - switches, switches, len(network.links))
-        assert network.hosts == list(range(cluster.gpus))
-        assert network.faults() == []
 
 
 @pytest.mark.parametrize(
@@ -324,21 +300,6 @@ def test_all_that_is_sent_arrives_and_another_seed_computes_otherwise(algorithm:
     assert totals["unfinished"] == totals["packets_left"] == 0
     assert totals["delivered_payload_bytes"] == sum(results["flows"]["size_bytes"])
     assert play(traffic, seed=2)["steps"] != results["steps"]
-
-
-@pytest.mark.parametrize("recovery", ["go_back_n", "selective_repeat"])
-def test_jobs_end_where_packets_are_lost(recovery: str) -> None:
-    job = {"kind": "collective", "algorithm": "ring_all_reduce", "size_bytes": 400_000}
-    results = play(job, loss_probability=0.01, recovery={"kind": recovery}, time_limit_ns=10**9)
-    assert results["totals"]["unfinished"] == 0
-    assert min(results["flows"]["delivered_ns"]) > 0
-
-
-def test_a_run_ends_with_the_last_step() -> None:
-    job = {"kind": "collective", "algorithm": "pipeline", "size_bytes": 8000, "compute_ns": 100_000}
-    results = play(job)
-    assert results["totals"]["end_ns"] == max(results["steps"]["end_ns"])
-    assert results["totals"]["end_ns"] > 8 * 100_000
 
 
 def test_what_has_not_started_at_the_time_limit_has_not_lived() -> None:

@@ -11,7 +11,6 @@ import pytest
 
 from ns3_env.decision.task import Task
 from ns3_env.envs.gym_env import FlowEnv
-from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.episodes.results import LOSS_COLUMNS
 from ns3_env.eval.metrics import line, measure
 from ns3_env.eval.report import write
@@ -24,7 +23,6 @@ from ns3_env.scenario.traffic import Flow, FlowList, Incast
 from ns3_env.simulator import Simulator, list_controllers
 from ns3_env.simulator.results import Results, charged_slowdowns
 from tests.samples import report_folder
-from tests.samples.files import dumped, rows
 from tests.samples.rings import ring
 from tests.samples.scenarios import conserved, results_of
 
@@ -80,26 +78,6 @@ def test_flows_finish_on_a_shallow_buffer_without_pfc(
         assert sum(flows["retransmitted_bytes"]) == again
 
 
-def test_eval_run_writes_them_and_shows_how_many(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    scenario = {
-        "topology": {"kind": "dumbbell", "senders": SENDERS},
-        "traffic": {"kind": "incast", "size_bytes": 100_000},
-        "switch": {"pfc": False, "buffer_bytes": 200_000},
-    }
-    file = dumped(tmp_path / "lossy.yaml", scenario)
-    command = ["run", str(file), "--controllers", "hpcc", "--out", str(tmp_path / "out")]
-    assert main(command) == 0
-    (row,) = rows(tmp_path / "out" / "hpcc" / "losses.csv")
-    assert list(row) == list(LOSS_COLUMNS)
-    output = capsys.readouterr().out
-    assert "packets" in output
-    assert f"{int(row['packets']):,}" in output
-    dumped(file, {**scenario, "switch": {}})
-    assert main(command) == 0
-    assert not (tmp_path / "out" / "hpcc" / "losses.csv").exists()
-    assert "packets" not in capsys.readouterr().out
-
-
 def test_the_report_says_where_packets_were_lost(tmp_path: Path) -> None:
     path = report_folder.write(tmp_path / "run", report_folder.suite(scenarios=1, seeds=[1, 2]))
     lost = ["4,2,5,buffer_full,700,700000", *(f"{host},0,4,link,{host + 1},1000" for host in range(3))]
@@ -119,47 +97,6 @@ def test_the_report_says_where_packets_were_lost(tmp_path: Path) -> None:
     page = (path / "report.html").read_text()
     assert "Where packets were lost" in page
     assert page.count("4:2, to 5") == 1
-
-
-@pytest.mark.parametrize("kind", ["go_back_n", "selective_repeat"])
-@pytest.mark.parametrize(
-    "losses",
-    [
-        {"corruption": [{"link": "all", "packet_rate": 0.03}]},
-        {"switch": {"pfc": False, "buffer_bytes": "150kB"}},
-        {"loss_probability": 0.05, "load_balancing": {"kind": "spray"}, "nic": {"ack_every": 4}},
-    ],
-    ids=str,
-)
-def test_payload_adds_up(simulator: Simulator, kind: str, losses: dict[str, Any]) -> None:
-    """The sums of docs/lossy.md, "Results"."""
-    content = {
-        "topology": {"kind": "leaf_spine", "leaves": 2, "spines": 2, "hosts_per_leaf": 4},
-        "traffic": {"kind": "incast", "size_bytes": 200_000},
-        "controllers": [{"name": "dcqcn"}],
-        "retransmission_timeout_ns": 50_000,
-        "time_limit_ns": 1_000_000_000,
-        "recovery": kind,
-        "record": {"reordering": True},
-        **losses,
-    }
-    repeated = 0
-    for seed in range(8):
-        results = simulator.play(Scenario.from_mapping({**content, "seed": seed}, "x"))
-        flows, totals = results["flows"], results["totals"]
-        assert totals["unfinished"] == 0
-        sizes, again = sum(flows["size_bytes"]), sum(flows["retransmitted_bytes"])
-        delivered, duplicates = totals["delivered_payload_bytes"], sum(flows["duplicate_bytes"])
-        thrown_away = 1000 * sum(flows["out_of_order_packets"]) if kind == "go_back_n" else 0
-        remaining = sizes + again - delivered - totals["dropped_payload_bytes"]
-        after_the_end = delivered - sizes - duplicates - thrown_away
-        assert totals["transmitted_payload_bytes"] == sizes + again
-        assert 0 <= remaining <= 1000 * totals["packets_left"]
-        assert 0 <= after_the_end <= again - duplicates
-        if "switch" in losses:  # no ACK is lost: nothing is sent again that has come
-            assert after_the_end == 0
-        repeated += again
-    assert repeated > 0
 
 
 def test_an_ack_for_many_packets_loses_no_telemetry_of_which_few_carry_any(simulator: Simulator) -> None:
@@ -301,21 +238,3 @@ def test_a_watchdog_resolves_a_deadlock_and_loses_no_byte_unseen(action: str) ->
 )
 def test_pauses_that_will_end_are_none(changes: dict[str, Any]) -> None:
     assert "pause_circle" not in results_of(ring(5, **changes))
-
-
-def test_no_moment_of_a_congested_tree_looks_like_a_circle() -> None:
-    flows = [{"src": i, "dst": (i // 4 + k) % 3 * 4, "size_bytes": "1MB"} for i in range(12) for k in (1, 2)]
-    paused = 0
-    for limit_us in range(20, 400, 20):
-        results = results_of(
-            {
-                "topology": {"kind": "leaf_spine", "leaves": 3, "spines": 2, "hosts_per_leaf": 4},
-                "traffic": {"kind": "list", "flows": flows},
-                "switch": {"buffer_bytes": "500kB"},
-                "time_limit_ns": limit_us * 1000,
-                "controllers": [{"name": "fixed-window"}],
-            }
-        )
-        paused += results["totals"]["pfc_frames"]
-        assert "pause_circle" not in results
-    assert paused > 0

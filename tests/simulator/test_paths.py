@@ -163,11 +163,6 @@ def test_reordering_is_counted_and_costs_no_byte(simulator: Simulator, how: Bala
     assert (np.array(flows["retransmitted_bytes"])[late == 0] == 0).all()  # nothing is lost here
 
 
-def test_the_seed_decides_what_chance_does(simulator: Simulator) -> None:
-    first, second = (simulator.play(websearch(Spray(), seed=seed))["paths"] for seed in (1, 2))
-    assert first != second
-
-
 def drawn(seed: int = 1, of: Any = "fabric_links") -> Scenario:
     outages = DrawnOutages(of=of, mean_up_ns=2_000_000, mean_down_ns=300_000)
     return Scenario(

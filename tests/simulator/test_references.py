@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from ns3_env.errors import ScenarioError
-from ns3_env.programs.executable import describe_controllers, references
+from ns3_env.programs.executable import references
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
 from ns3_env.simulator.results import Floats
@@ -139,14 +139,6 @@ def test_the_oracle_has_all_flows_and_stands_beside_no_other(simulator: Simulato
             Scenario.from_mapping(wrong, "mixed.yaml")
 
 
-def test_it_is_declared_a_bound() -> None:
-    declared = describe_controllers()
-    assert "oracle" in references()
-    assert {declared[name]["reference"] for name in ("dcqcn", "hpcc", "fixed-window")} == {False}
-    assert declared["oracle"]["scheduling"] == "least_remaining"
-    assert declared["hpcc"]["scheduling"] is None
-
-
 def test_the_scenario_may_say_how_ports_schedule(simulator: Simulator) -> None:
     """The same windows on ordinary ports, and another controller on the oracle's."""
     flows = [{"src": i, "size_bytes": (i + 1) * 50_000} for i in range(8)]
@@ -224,17 +216,3 @@ def test_a_load_is_conserved_and_no_flow_is_faster_than_alone(
     assert at_hosts * payload / wire == pytest.approx(sum(flows["acked_bytes"]), rel=1e-6)
     assert {port["max_bytes"] for port in results["queues"]} == {0}
     assert results["losses"] == []
-
-
-@fluids
-def test_rates_are_recorded_as_other_controllers_are(
-    simulator: Simulator, transport: str, reference: str
-) -> None:
-    sent = [sent_by(0, 2_000_000), sent_by(1, 1_000_000)]
-    fluid_scenario = scenario(transport, reference, sent, record={"windows": True})
-    rates = [[flow, rate / RATE_BPS] for _, flow, _, rate in simulator.play(fluid_scenario)["windows"]]
-    if reference == "max_min":
-        assert rates == [[0, 0.5], [1, 0.5], [1, 0], [0, 1], [0, 0]]
-    else:
-        assert sorted(rates[:2]) == [[0, 0], [1, 1]]
-        assert rates[2:] == [[1, 0], [0, 1], [0, 0]]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ns3_env.config.yaml import parse
 from ns3_env.decision.observations import column
-from ns3_env.scenario import Record, Scenario
+from ns3_env.scenario import Scenario
 from ns3_env.simulator import EpisodeEnd, Simulator
 from ns3_env.simulator.messages import DecisionBatch
 from ns3_env.simulator.results import Windows, results_with_columns
@@ -61,6 +61,14 @@ SELECTIVE: dict[str, Any] = {"recovery": {"kind": "selective_repeat"}}
 SHALLOW: dict[str, Any] = {"switch": {"pfc": False, "buffer_bytes": 200_000}}
 SPRAY: dict[str, Any] = {"load_balancing": {"kind": "spray"}, **SELECTIVE}
 OUTAGE: dict[str, Any] = {"failures": {"outages": [{"link": [32, 40], "at_ns": 50_000, "until_ns": 90_000}]}}
+#: Rates that are drawn, and delays below the topology's.
+DRAWN = {"drawn": {"kind": "walk", "least_bps": 1e9, "most_bps": 100e9, "every_ns": 100_000}}
+SHORTER: dict[str, Any] = parse("""
+steps:
+  - {at_ns: 0, rate_bps: 1.0e+11, delay_ns: 1000}
+  - {at_ns: 20000, rate_bps: 4.0e+10, delay_ns: 300}
+  - {at_ns: 60000, rate_bps: 1.0e+11, delay_ns: 2000}
+""")
 #: Controllers and changes of the network that are run in parts.
 IN_PARTS: list[tuple[str | dict[str, Any], dict[str, Any]]] = [
     ("hpcc", {}),
@@ -71,6 +79,8 @@ IN_PARTS: list[tuple[str | dict[str, Any], dict[str, Any]]] = [
     ("dcqcn", SPRAY),
     ("dcqcn", {"load_balancing": "valiant"}),
     ("hpcc", {"load_balancing": {"kind": "flowlet", "gap_ns": 5000}, **SELECTIVE, **OUTAGE}),
+    ("hpcc", {"link_rates": [{"link": "all", **DRAWN}]}),
+    ("hpcc", {"link_rates": [{"link": "all", **SHORTER}]}),
     (policy("dispatcher"), {}),
     (policy("tasks/ppo/1"), {}),
     ("hpcc", TRAINING),
@@ -260,11 +270,6 @@ def test_columns_are_the_rows(simulator: Simulator, controller: str, transport: 
         assert {**one, "series": None} == {**other, "series": None}
     rest = {key: value for key, value in rows.items() if key not in ("windows", "queues")}
     assert rest == {key: columns[key] for key in rest}
-
-
-def test_what_records_nothing_has_no_columns(simulator: Simulator) -> None:
-    scenario = recorded("hpcc").model_copy(update={"record": Record()})
-    assert simulator.play(scenario, columns=True) == simulator.play(scenario)
 
 
 @pytest.mark.parametrize("blob", [b"{}", b"[]\0\0\0\0\0\0", b'{"queues": [], "windows": 3}\0\0\0\0'])

@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-import re
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +16,10 @@ from ns3_env.decision.rewards import make_reward
 from ns3_env.envs.rollouts import Rollouts
 from ns3_env.errors import ConfigError
 from ns3_env.eval import metrics
-from ns3_env.eval.commands.evaluation import main
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import PLUGINS_VARIABLE, Simulator, list_controllers
 from ns3_env.simulator.pool import LocalPool, Play
 from ns3_env.simulator.results import Results
-from tests.samples.files import Refused, dumped, rows
 
 KEYS: dict[str, Any] = {
     "transport": "tcp",
@@ -32,7 +28,6 @@ KEYS: dict[str, Any] = {
     "traffic": {"kind": "incast", "size_bytes": "200kB", "spread_ns": "10us"},
     "tcp": {"min_rto_ns": "5ms", "delayed_ack_timeout_ns": "500us", "queue": {"limit": "250 packets"}},
 }
-RTTS = ("rtt_samples", "rtt_mean_ns", "rtt_p50_ns", "rtt_p99_ns", "rtt_max_ns")
 POLICY = DATA / "checkpoints" / "rlcc" / "policy.safetensors"
 
 
@@ -122,70 +117,6 @@ def test_a_policy_s_file_steers_them_inside_the_simulator() -> None:
     assert rollout.decisions > 10
     assert np.isfinite(rollout.rewards).all()
     assert min(rollout.results["flows"]["fct_ns"]) > 0
-
-
-@pytest.fixture
-def scenario_file(tmp_path: Path) -> Path:
-    return dumped(tmp_path / "my.yaml", KEYS)
-
-
-def test_run_shows_round_trips_and_leaves_them_with_all_values_used(
-    scenario_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    out, numbers = tmp_path / "out", tmp_path / "table.json"
-    command = ["run", str(scenario_file), "--controllers", "cubic,dctcp", "--out", str(out)]
-    assert main([*command, "--json", str(numbers), "tcp.queue.limit=1.5 bdp", "cubic.Beta=0.5"]) == 0
-    assert "RTT µs" in capsys.readouterr().out
-    assert json.loads(numbers.read_text())["dctcp"]["rtt_p99_us"] > 30
-    flows = rows(out / "cubic" / "flows.csv")
-    assert set(RTTS) <= set(flows[0])
-    assert all(float(row["rtt_mean_ns"]) <= float(row["rtt_max_ns"]) for row in flows)
-    used = yaml.safe_load((out / "dctcp" / "config.yaml").read_text())["scenario"]
-    assert used["tcp"]["queue"] == {
-        "limit": "1.5 bdp",
-        "marking": {"threshold": "65 packets", "at_rate_bps": 1e10, "least_packets": 20.0},
-    }
-    assert used["controllers"][0]["attributes"]["DctcpShiftG"] == "0.0625"
-    again = Scenario.from_mapping(used, "again")
-    assert again.to_simulator_json()["tcp"]["queue"]["limit"] == {"amount": 1.5, "unit": "bdps"}
-
-
-@pytest.mark.parametrize(
-    ("who", "text"),
-    [
-        ("hpcc", r"--controllers: 'hpcc' is RDMA's, and the scenario's transport is tcp; known: .*cubic"),
-        ("fdcc", r"'fdcc' cannot play: it observes 'qlen' .*telemetry of switches, which TCP has not"),
-        ("cubicc", r"--controllers: unknown controller 'cubicc'; known: .*cubic"),
-    ],
-)
-def test_a_name_of_the_other_transport_is_refused(
-    scenario_file: Path, tmp_path: Path, refused: Refused, who: str, text: str
-) -> None:
-    message = refused(main, "run", scenario_file, "--controllers", who, "--out", tmp_path / "out")
-    assert re.search(text, message)
-
-
-def test_a_trace_and_a_benchmark_s_report_have_what_tcp_has(scenario_file: Path, tmp_path: Path) -> None:
-    suite = {
-        "controllers": ["cubic", "dctcp"],
-        "scenarios": [{"name": "two", "scenario": "my.yaml"}],
-        "seeds": [1, 2],
-    }
-    bench = tmp_path / "bench"
-    assert (
-        main(["benchmark", str(dumped(tmp_path / "suite.yaml", suite)), "--out", str(bench), "--jobs", "1"])
-        == 0
-    )
-    cell = bench / "cells" / "two" / "cubic" / "seed-1"
-    assert json.loads((cell / "metrics.json").read_text())["metrics"]["rtt_p99_us"] > 30
-    report = (bench / "report.md").read_text()
-    assert "RTT, p99 (µs)" in report
-    assert "PFC" not in report
-    assert "Packets lost" not in report
-    assert "Where packets were lost" not in (bench / "report.html").read_text()
-    out = tmp_path / "trace"
-    assert main(["run", str(cell / "config.yaml"), "--trace", "--out", str(out)]) == 0
-    assert (out / "cubic" / "windows.csv").read_text().count("\n") > 5
 
 
 def test_the_first_packets_are_paced_as_is_told() -> None:

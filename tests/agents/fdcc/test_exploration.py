@@ -78,22 +78,6 @@ def test_a_share_of_episodes_is_random_from_beginning_to_end(share: float) -> No
     assert exploring.at_random.mean() == pytest.approx(share, abs=0.02)
 
 
-def test_only_slots_whose_episode_begins_are_drawn() -> None:
-    exploring = explorer(3, random_share=1.0)
-    exploring.begin(np.array([1]))
-    assert exploring.at_random.tolist() == [False, True, False]
-    exploring.begin(np.array([], dtype=np.int64))
-    assert exploring.at_random.tolist() == [False, True, False]
-
-
-def test_the_actor_decides_for_the_slots_that_are_not_random() -> None:
-    exploring = explorer(4, random_share=1.0)
-    exploring.begin(np.array([1, 2]))
-    actions = exploring.actions(np.array([3, 2, 0]), actor)
-    assert actions[[0, 2], 0] == pytest.approx([0.03, 0.0])
-    assert actions[1, 0] not in actor(np.arange(4))
-
-
 def test_noise_has_its_deviation_and_ends_at_the_actions_range() -> None:
     slots = np.arange(20_000)
     exploring = explorer(len(slots), noise=0.1)

@@ -53,13 +53,6 @@ def test_one_time_step_is_one_decision_of_one_flow() -> None:
     assert model.ep_info_buffer
 
 
-def test_same_seed_same_weights() -> None:
-    one, two = (small(FakeRdmaVecEnv(3, seed=5)).learn(200) for _ in range(2))
-    assert (weights(one) == weights(two)).all()
-    other = small(FakeRdmaVecEnv(3, seed=5), seed=4).learn(200)
-    assert not (weights(one) == weights(other)).all()
-
-
 def test_predict_satisfies_the_policy_protocol_and_keeps_the_history() -> None:
     model = small(FakeRdmaVecEnv(3), fields=("a", "b", "c"))
     assert isinstance(model, Policy)
@@ -108,15 +101,6 @@ def test_padding_is_not_read() -> None:
     assert th.equal(model.critic(history[0], action), model.critic(history[1], action))
 
 
-def test_actor_and_critics_have_encoders_of_their_own() -> None:
-    policy = small(FakeRdmaVecEnv(3)).policy
-    stacks = policy.actor.stack, policy.critic.stack
-    parameters = [{id(p) for p in lstm.parameters()} for stack in stacks for lstm in stack.lstms]
-    parameters += [{id(p) for p in (*stack.weights, *stack.biases)} for stack in stacks]
-    assert len(parameters) == 5  # an actor's and two critics' LSTMs; the actor's layers and the critics'
-    assert len(set.union(*parameters)) == sum(map(len, parameters))
-
-
 def test_weights_are_saved_and_put_into_another(tmp_path: Path) -> None:
     model = small(FakeRdmaVecEnv(3), {"action_noise": 0.1})
     model.learn(150)
@@ -143,21 +127,6 @@ def test_no_pickle_is_read(tmp_path: Path) -> None:
     model.policy.save(str(tmp_path / "policy.pth"))
     with pytest.raises(ConfigError, match=r"policy\.pth: .* would run code .*load_state_dict"):
         RecurrentTD3Policy.load(str(tmp_path / "policy.pth"))
-
-
-def test_a_callback_stops_and_learning_goes_on_without_reset() -> None:
-    class Stop(BaseCallback):
-        def _on_step(self) -> bool:
-            return self.num_timesteps < 60
-
-    env = FakeRdmaVecEnv(3)
-    model = small(env)
-    model.learn(500, callback=Stop())
-    assert 60 <= model.num_timesteps < 64
-    episodes = env.episodes.copy()
-    model.learn(50, reset_num_timesteps=False, progress_bar=True)
-    assert model.num_timesteps >= 110
-    assert (env.episodes >= episodes).all()
 
 
 def test_it_runs_on_an_ordinary_vec_env() -> None:

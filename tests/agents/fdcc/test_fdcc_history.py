@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
 import pytest
 from gymnasium import spaces
@@ -12,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ns3_env.agents.fdcc.replay import HistoryReplayBuffer
-from ns3_env.policies.history import append
 from tests.agents.fdcc.fake_vec_env import ELAPSED, FakeRdmaVecEnv
 
 
@@ -130,27 +127,3 @@ def test_only_decisions_with_a_known_outcome_are_stored() -> None:
     assert list(buffer.rewards[:2, 0]) == [2.0, 2.0]
     assert list(buffer.actions[:2, 0]) == [np.float32(0.1)] * 2
     assert not buffer.dones[:2].any()
-
-
-def test_append_fills_then_shifts() -> None:
-    windows, lengths = np.zeros((2, 2, 1), dtype=np.float32), np.array([0, 2])
-    windows[1] = [[5], [6]]
-    append(windows, lengths, np.array([[1], [7]], dtype=np.float32))
-    assert windows[:, :, 0].tolist() == [[1, 0], [6, 7]]
-    assert lengths.tolist() == [1, 2]
-
-
-def test_a_saved_buffer_comes_back_without_the_episodes_under_way() -> None:
-    env = FakeRdmaVecEnv(3, 1)
-    buffer = make(env, 1000)
-    fill(env, buffer, 60)
-    data = pickle.dumps(buffer)
-    assert len(data) < 1000 * 200  # the size of the used part, not of the allocation
-    again: HistoryReplayBuffer = pickle.loads(data)
-    n = buffer.size()
-    assert again.size() == n
-    assert again.buffer_size == 1000
-    for name in HistoryReplayBuffer._RINGS:
-        assert (getattr(again, name)[:n] == getattr(buffer, name)[:n]).all()
-    assert not again.histories.lengths.any()
-    fill(env, again, 10)

@@ -97,15 +97,6 @@ def test_what_is_climbed_is_the_first_critic_and_moves_actions_alone() -> None:
     assert all(parameter.grad is None for parameter in critics.parameters())
 
 
-def test_layers_begin_as_pytorchs_do() -> None:
-    stack = RecurrentStack(2, 30, 20, 1, hidden=3, shortcut=1000, net_arch=[])
-    bound = 50**-0.5
-    for weights in (stack.weights[0], th.nn.Linear(50, 1000).weight):
-        assert weights.abs().max().item() == pytest.approx(bound, rel=1e-3)
-        assert weights.std().item() == pytest.approx(bound / 3**0.5, rel=0.02)
-    assert not th.equal(stack.weights[0][0], stack.weights[0][1])
-
-
 def test_compressing_reads_sign_and_logarithm() -> None:
     history = history_of(2, 4)
     windows = th.sign(history.windows) * th.log(1 + th.abs(history.windows))
@@ -125,14 +116,6 @@ def test_an_action_is_the_hyperbolic_tangent_of_the_raw_output() -> None:
     assert th.equal(actor(history), th.tanh(actor.raw(history)))
     assert actor(history).abs().max() <= 1
     assert actor.raw(history).abs().max() > 1
-
-
-def test_targets_begin_as_copies_of_what_they_follow() -> None:
-    policy = FDCC("LstmPolicy", FakeRdmaVecEnv(1), FdccConfig(hidden=4)).policy
-    for target, follows in ((policy.actor_target, policy.actor), (policy.critic_target, policy.critic)):
-        for one, two in zip(target.parameters(), follows.parameters(), strict=True):
-            assert th.equal(one, two)
-            assert one is not two
 
 
 def test_a_policy_that_is_asked_reads_the_histories_that_training_reads() -> None:

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch as th
-from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.utils import set_random_seed
 
@@ -213,40 +212,6 @@ def test_the_actor_decides_alone_once_learning_has_started() -> None:
     matches = np.isclose(decided, buffer.actions[:n], atol=1e-6)[:, 0]
     assert not matches[:10].any()
     assert matches[-10:].all()
-
-
-def test_the_last_action_is_read_once() -> None:
-    env = FakeRdmaVecEnv(1)  # observations of three fields
-    assert FDCC("LstmPolicy", env, fields=("a", "b", "c")).policy.input_dim == 4
-    assert FDCC("LstmPolicy", env, fields=("a", "b", "last_action")).policy.input_dim == 3
-
-
-def test_what_is_logged_of_a_flow_is_the_sum_and_number_of_its_rewards() -> None:
-    class Sums(BaseCallback):
-        def _on_training_start(self) -> None:
-            self.sums, self.seen = np.zeros((3, 2)), list[tuple[float, int]]()
-
-        def _on_step(self) -> bool:
-            batch = self.locals["batch"]
-            for slot, reward, first, end in zip(
-                batch.slots, batch.rewards, batch.first, batch.terminated | batch.truncated, strict=True
-            ):
-                self.sums[slot] += (0, 0) if first else (reward, 1)
-                if end:
-                    self.seen.append((float(self.sums[slot, 0]), int(self.sums[slot, 1])))
-                    self.sums[slot] = 0
-            return True
-
-    sums = Sums()
-    model = FDCC("LstmPolicy", FakeRdmaVecEnv(3), FdccConfig(hidden=4, learning_starts=500), seed=1)
-    model.learn(100, callback=sums)
-    assert model.ep_info_buffer is not None
-    logged_of_flows = [(episode["r"], episode["l"]) for episode in model.ep_info_buffer]
-    assert len(logged_of_flows) > 5
-    assert [length for _, length in logged_of_flows] == [length for _, length in sums.seen]
-    assert [total for total, _ in logged_of_flows] == pytest.approx(
-        [total for total, _ in sums.seen], rel=1e-5
-    )
 
 
 def test_a_step_down_a_loss_follows_that_loss_alone() -> None:

@@ -10,21 +10,16 @@ import numpy as np
 import pytest
 
 from ns3_env.agents.configuration.config import EnvConfig
-from ns3_env.agents.configuration.inputs import read_inputs
 from ns3_env.agents.curriculum.curriculum import Curriculum, CurriculumConfig
-from ns3_env.agents.search.arena import Arena, score_of
 from ns3_env.agents.search.config import MetricsConfig, NetworkConfig, SearchConfig
 from ns3_env.agents.search.metrics_objective import MetricsObjective, ended_at_the_limit, log_ratio
 from ns3_env.agents.search.network import NetworkSubject
 from ns3_env.agents.search.objectives import Episode, Episodes, ReturnObjective
-from ns3_env.agents.search.optimiser import Optimiser
-from ns3_env.agents.search.plan import plan
 from ns3_env.errors import ConfigError
 from ns3_env.eval.comparisons.objective import METRICS_OF_EPISODES
 from ns3_env.eval.metrics import METRICS
 from ns3_env.scenario import Controller, Scenario
 from ns3_env.simulator.pool import LocalPool, Play
-from tests.paths import ROOT
 
 
 def episodes(**validation: int) -> Episodes:
@@ -133,14 +128,6 @@ def test_a_metric_that_only_the_candidate_leaves_undefined_is_no_way_out() -> No
     assert log_ratio(math.nan, [0.5, math.nan], metric) > 1
 
 
-def test_every_metric_with_a_direction_can_be_judged_by_even_where_it_is_0() -> None:
-    never_0 = {name for name in METRICS if "slowdown" in name} | {"jain_index"}
-    for name, metric in METRICS.items():
-        if metric.better is not None and name not in never_0:
-            assert math.isfinite(log_ratio(0.0, [0.0], metric)), name
-            assert log_ratio(0.0, [0.0], metric) == 0
-
-
 def test_a_flow_that_is_starved_counts_as_ended_with_the_episode() -> None:
     flows = {"fct_ns": [500, -1, -1], "start_ns": [0, 100, 990], "standalone_ns": [100, 50, 100]}
     results = {"flows": flows, "totals": {"end_ns": 1000}}
@@ -179,64 +166,7 @@ def test_the_first_policy_grows_and_its_hidden_units_know_no_queue() -> None:
     assert (other.space.start != subject.space.start).any()
 
 
-def test_an_mlp_that_reads_several_observations_begins_to_grow_as_well() -> None:
-    subject = NetworkSubject(NetworkConfig(fields=["rtt", "qlen"], history_length=3), "x", 1, "test")
-    tensors = subject.policy(subject.space.start).tensors
-    assert tensors["layers.0.weight"].shape == (12, 6)
-    alone = np.tile([math.log(2), 0.0], 3)
-    assert tensors["layers.0.weight"] @ alone + tensors["layers.0.bias"] == pytest.approx(0, abs=1e-6)
-
-
-def test_a_search_over_265_weights_gets_better_on_flows_that_it_has_not_seen() -> None:
-    config = NetworkConfig(
-        fields=["rtt", "qlen", "switch_rate", "pacing_rate", "last_action", "flow_count", "goodput"]
-    )
-    subject = NetworkSubject(config, "x", 1, "test")
-    assert len(subject.space.start) == 265
-    judge = objective(fct_slowdown_avg=1.0, queue_avg_bytes=0.3)
-    scenario = Scenario.from_mapping(
-        {
-            "topology": {"kind": "dumbbell", "senders": 8},
-            "traffic": {"kind": "incast", "size_bytes": 300000, "spread_ns": 20000},
-            "time_limit_ns": 400000,
-        },
-        "test",
-    )
-    optimiser = Optimiser(subject.space, seed=1, population=12, step=0.5)
-    with LocalPool() as players:
-        arena = Arena(subject, judge, players)
-
-        def scores(points: Sequence[np.ndarray], seed: int) -> list[float]:
-            point_scores: dict[int, float] = {}
-            episodes = [Episode("x", scenario.with_seed(seed + i)) for i in range(2)]
-            arena.play(
-                dict(enumerate(points)),
-                episodes,
-                lambda number, judged: point_scores.__setitem__(number, score_of(judged)),
-                lambda: False,
-            )
-            return [point_scores[number] for number in range(len(points))]
-
-        (start,) = scores([subject.space.start], 10_000)
-        for generation in range(15):
-            optimiser.tell(scores(optimiser.ask(), 2 * generation))
-        (end,) = scores([optimiser.mean], 10_000)
-    assert end > start + 0.1
-
-
 def test_a_network_too_large_for_a_search_is_refused() -> None:
     config = NetworkConfig(fields=["rtt"], hidden=[1024, 1024])
     with pytest.raises(ConfigError, match="weights"):
         config.shapes(config.spec("test"), "test")
-
-
-def test_the_shipped_configuration_is_sound() -> None:
-    inputs = read_inputs(ROOT / "configs/es.yaml", ROOT / "curricula/mixed.yaml")
-    planned = plan(inputs, metrics=METRICS_OF_EPISODES)
-    assert planned.subject.label == "es-found"
-    generalist = plan(
-        read_inputs(ROOT / "configs/tasks/evolution.yaml", ROOT / "curricula/tasks.yaml"),
-        metrics=METRICS_OF_EPISODES,
-    )
-    assert (generalist.config.search.decisions, generalist.config.search.trials) == (300_000, None)
-    assert {"websearch-80", "hadoop-80", "32-to-1"} <= {x.name for x in planned.curriculum.config.stages}

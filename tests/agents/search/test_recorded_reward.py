@@ -68,14 +68,6 @@ def test_recordings_give_the_reward_of_a_decision(senders: int) -> None:
     assert all(a[1] > b[1] for a, b in far_apart)
 
 
-@pytest.mark.parametrize("payload", [256, 4096])
-def test_it_is_so_for_packets_of_other_lengths(payload: int) -> None:
-    for name in ("mpcc", "a window that stays"):
-        reward, results = played(POLICIES[name], 4, payload=payload)
-        tolerance = 0.05 if name == "mpcc" else 0.1
-        assert recorded_reward(results, make_reward("staged")) == pytest.approx(reward, rel=tolerance), name
-
-
 def test_it_is_the_reward_that_is_configured() -> None:
     reward, results = played(POLICIES["mpcc"], 4, "proportional")
     assert recorded_reward(results, make_reward("proportional")) == pytest.approx(reward, rel=0.1)

@@ -23,7 +23,6 @@ from ns3_env.agents.configuration.inputs import read_inputs
 from ns3_env.agents.configuration.run_folder import RunFolder
 from ns3_env.agents.search.network import NetworkSubject
 from ns3_env.agents.search.objectives import Episodes
-from ns3_env.agents.search.optimiser import Optimiser
 from ns3_env.agents.search.plan import plan
 from ns3_env.agents.training.checkpoint import resolve
 from ns3_env.envs.rollouts import Rollouts
@@ -279,18 +278,6 @@ def test_ctrl_c_leaves_a_folder_that_goes_on(tuned: Done, tmp_path: Path) -> Non
     assert rows(run)[:13] == rows(tuned.run)
 
 
-def test_each_generation_is_asked_of_a_search_that_was_told_the_scores_before(of_weights: Path) -> None:
-    inputs = read_inputs(of_weights / "config.yaml", of_weights / "curriculum.yaml")
-    subject = plan(inputs, metrics=METRICS_OF_EPISODES).subject
-    search = Optimiser(subject.space, seed=1, population=4, step=0.5)
-    for first in (1, 5):
-        tried = rows(of_weights)[first : first + 4]
-        assert [subject.describe(x) for x in search.ask()] == [
-            {"weights_sha256": row["weights_sha256"]} for row in tried
-        ]
-        search.tell([float(row["score"]) for row in tried])
-
-
 def test_the_trials_of_other_weights_are_refused(
     of_weights: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -410,11 +397,3 @@ def test_any_controller_is_tuned_times_among_its_attributes(tmp_path: Path) -> N
     # The start is the attribute's default, and scores differ: the simulator uses the searched values.
     assert [float(tried[0][name]) for name in controller.attributes] == [1 / 256, 300_000]
     assert len({row["score"] for row in tried}) > 2
-
-
-def test_an_lstm_is_searched_as_well(tmp_path: Path) -> None:
-    lstm = ["network.kind=lstm", "network.memory=3", "network.history_length=4", "search.trials=9"]
-    assert train.main([*written(tmp_path, "weights"), *lstm, "--no-evaluation"]) == 0
-    policy = read_policy(RunFolder(the_run(tmp_path)).latest_checkpoint()[0] / "policy.safetensors")
-    assert policy.tensors["lstm.weight_hh"].shape == (12, 3)
-    assert policy.spec.history == 4

@@ -18,10 +18,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch as th
-import yaml
 
 import train
-from ns3_env.agents.configuration.registry import AGENTS
 from ns3_env.agents.training.checkpoint import TrainedPolicy, resolve, trainer_of
 from ns3_env.agents.training.layout import read_arrays, read_layout, write_arrays
 from ns3_env.agents.training.trainer import GradientTrainer
@@ -29,7 +27,6 @@ from ns3_env.errors import ConfigError
 from ns3_env.eval.commands.evaluation import main as eval_main
 from ns3_env.eval.commands.export import main as export_main
 from tests.samples.files import Refused, dumped
-from tests.samples.runs import CONFIG, CURRICULUM
 
 #: Commands that run a checkpoint read the policy's file; those that need its networks, the trainer's arrays.
 PLAYING = ("compare", "benchmark", "export")
@@ -316,48 +313,3 @@ def test_what_a_layout_says_is_checked(run: Path, change: dict[str, Any], words:
     with pytest.raises(ConfigError) as error:
         networks(checkpoint(run))
     assert words in str(error.value)
-
-
-@pytest.mark.parametrize(
-    ("agent", "clock"),
-    [
-        ("{name: fdcc, hidden: 8, learning_starts: 40}", "per_flow_rtt"),
-        ("{name: td3, options: {learning_starts: 40}}", "synchronous"),
-        ("{name: sac, options: {learning_starts: 40}}", "synchronous"),
-        ("{name: ppo, options: {n_steps: 16, batch_size: 16}}", "synchronous"),
-        ("{name: ddpg, learning_starts: 40}", "synchronous"),
-    ],
-)
-def test_a_policy_is_the_same_without_its_environment(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, agent: str, clock: str
-) -> None:
-    from ns3_env.agents.configuration.inputs import Inputs
-    from ns3_env.agents.training import run as training
-
-    monkeypatch.setitem(AGENTS, "ddpg", "examples.ddpg")
-    saved: list[np.ndarray] = []
-    observations = np.linspace(0, 1, 40).reshape(10, 4).astype(np.float32)
-    save = GradientTrainer.save
-
-    def look(self: GradientTrainer, folder: Path) -> None:
-        saved.append(self.policy.predict(observations, deterministic=True)[0])
-        save(self, folder)
-
-    monkeypatch.setattr(GradientTrainer, "save", look)
-    config = {**yaml.safe_load(CONFIG.split("evaluation:")[0]), "agent": yaml.safe_load(agent)}
-    config["env"]["clock"] = {"name": clock}
-    config["train"] = {"decisions": 100}
-    inputs = Inputs(config, yaml.safe_load(CURRICULUM), "config", "curriculum")
-    folder = training.run(training.plan(inputs), tmp_path).folder
-    newest = folder.latest_checkpoint()[0]
-    apart = Path(shutil.copytree(newest, tmp_path / "apart"))  # also without the run's config.yaml
-    for place in (folder.path, newest, apart):
-        loaded = resolve(place).load()
-        assert isinstance(loaded, TrainedPolicy)
-        actions = loaded.policy.predict(observations, deterministic=True)[0]
-        assert np.allclose(actions, saved[-1], rtol=0, atol=1e-5)
-        assert not np.allclose(actions, saved[0], rtol=0, atol=1e-5)
-    for place in (newest, apart):
-        predictions = networks(place).policy.predict(observations, deterministic=True)[0]
-        assert np.array_equal(predictions, saved[-1])
-    assert not np.array_equal(saved[0], saved[-1])

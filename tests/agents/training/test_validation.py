@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from ns3_env.agents.configuration.config import EnvConfig
-from ns3_env.agents.curriculum.curriculum import Curriculum, CurriculumConfig, draw
+from ns3_env.agents.curriculum.curriculum import Curriculum, CurriculumConfig
 from ns3_env.agents.training.callback import HELD_BACK, Validations
 from ns3_env.agents.training.rollout_env import RolloutEnv
 from ns3_env.config.model import validate
@@ -165,16 +165,6 @@ def test_what_is_drawn_comes_from_seed_and_episode_alone() -> None:
         assert 500 <= topology.delay_ns <= 5000
         assert topology.delay_ns == int(topology.delay_ns)  # whole numbers between whole numbers
         assert topology.senders == 2
-
-
-def test_logarithms_are_drawn_alike() -> None:
-    random = np.random.default_rng(1)
-    rates = np.array([draw((25e9, 400e9), random) for _ in range(4000)])
-    # The same number in each doubling.
-    assert np.histogram(rates, [25e9, 50e9, 100e9, 200e9, 400e9])[0] / 4000 == pytest.approx(
-        [0.25] * 4, abs=0.03
-    )
-    assert {draw((2, 4), random) for _ in range(50)} == {2, 3, 4}
 
 
 def test_slots_are_enough_for_the_most_flows_that_can_be_drawn() -> None:

@@ -17,10 +17,9 @@ from ns3_env.agents.baselines.mpcc import MpccPolicy
 from ns3_env.agents.trajectories import dataset as storing
 from ns3_env.agents.trajectories import record
 from ns3_env.agents.trajectories.dataset import Trajectory
-from ns3_env.agents.trajectories.playing import from_file, from_policy
+from ns3_env.agents.trajectories.playing import from_policy
 from ns3_env.errors import ConfigError
 from ns3_env.eval.commands.main import main
-from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.tasks import FIRST_TEST_SEED, task
 from tests.samples.policy_files import mlp_file
 
@@ -80,18 +79,6 @@ def test_a_dataset_says_who_played_what(recorded: Any) -> None:
     [seed] = description["scenario_seeds"]
     assert 0 <= seed < 2**31 < FIRST_TEST_SEED
     assert {metadata["seed"] for metadata in recorded.storage.get_episode_metadata([0, 3])} == {seed}
-
-
-def test_a_policys_file_is_recorded_alike_inside_the_simulator_and_from_python(tmp_path: Path) -> None:
-    action = {"name": LONG_SHORT.action.name, **vars(LONG_SHORT.action)}
-    settings: dict[str, Any] = {"action": action, "clock": LONG_SHORT.clock, "telemetry_bytes": 18}
-    settings["observation"] = [{"field": name, "transform": "symlog"} for name in LONG_SHORT.fields]
-    file = mlp_file(tmp_path / "policy.safetensors", **settings)
-    inside = sorted(from_file(LONG_SHORT, file, 1, 3), key=lambda flow: flow.flow)
-    outside = sorted(from_policy(LONG_SHORT, NetworkPolicy.load(file), 1, 3), key=lambda flow: flow.flow)
-    assert len(inside) == len(outside) > 10
-    for one, other in zip(inside, outside, strict=True):
-        same(one, other)
 
 
 def test_noise_disturbs_a_files_actions_and_is_told(tmp_path: Path) -> None:

@@ -71,13 +71,6 @@ def test_the_report_links_each_cell_to_its_film(out: Path) -> None:
     assert rows == ["hpcc", "mpcc"]
 
 
-def test_nothing_is_played_again(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = {path: path.stat().st_mtime_ns for path in out.glob("cells/*/*/*/*")}
-    monkeypatch.setattr("ns3_env.eval.report.write", lambda out, *more: out)
-    assert play(out.parent, "--watch") == 0
-    assert {path: path.stat().st_mtime_ns for path in out.glob("cells/*/*/*/*")} == before
-
-
 def test_a_film_makes_no_cell_stale(out: Path) -> None:
     folder = BenchFolder.read(out)
     assert folder.complete

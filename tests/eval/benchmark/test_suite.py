@@ -36,11 +36,6 @@ def test_cells_are_scenarios_by_controllers_by_seeds(tmp_path: Path) -> None:
     assert suite.entry("slow").attributes == {"Gain": 0.125}
 
 
-def test_a_scenario_may_be_for_some_controllers_only(tmp_path: Path) -> None:
-    suite = suite_of(tmp_path, scenarios=[{**TINY["scenarios"][0], "controllers": ["slow"]}])
-    assert {who.name for _, who, _ in suite.cells()} == {"slow"}
-
-
 def test_scenario_files_lie_beside_the_suite_and_become_part_of_it(tmp_path: Path) -> None:
     (tmp_path / "flows.csv").write_text("src,dst,size_bytes,start_ns\n0,2,50000,0\n1,2,50000,7\n")
     (tmp_path / "two.yaml").write_text(
@@ -115,9 +110,3 @@ def test_known_suites_resolve_to_what_the_simulator_reads(name: str) -> None:
         who = suite.entries_of(entry)[0]
         scenario = entry.scenario.with_seed(suite.seeds[0]).under(str(who.controller))
         assert scenario.to_simulator_json()["flows"]["src"]
-
-
-def test_quick_s_seeds_matter() -> None:
-    for entry in Suite.load("quick").scenarios:
-        starts = [tuple(entry.scenario.with_seed(seed).flows().start_ns) for seed in (1, 2)]
-        assert starts[0] != starts[1], entry.name

@@ -11,11 +11,10 @@ import pytest
 import yaml
 
 from ns3_env.errors import ScenarioError
-from ns3_env.eval.benchmark.folder import BenchFolder, fingerprint
+from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.benchmark.suite import Suite
 from ns3_env.eval.benchmark.sweep import parse_axes, suite_of
 from ns3_env.eval.commands.evaluation import main
-from ns3_env.scenario import Scenario
 
 SCENARIO: dict[str, Any] = {
     "topology": {"kind": "dumbbell", "senders": 2},
@@ -83,60 +82,6 @@ def test_the_same_sweep_again_plays_nothing_and_a_wider_one_what_is_new(swept: P
     after = {file: file.stat().st_mtime_ns for file in out.glob("cells/*/*/*/metrics.json")}
     assert {file: after[file] for file in ages} == ages
     assert {file.parts[-4] for file in set(after) - set(ages)} == {"two-senders-3"}
-
-
-def test_a_grid_takes_over_the_cells_of_entries_written_out(tmp_path: Path) -> None:
-    """The folder of a suite that lists its points continues as one of the suite with the grid."""
-    points = [
-        {
-            "name": f"two-{size // 1000}",
-            "scenario": {**SCENARIO, "traffic": {**SCENARIO["traffic"], "size_bytes": size}},
-        }
-        for size in (20_000, 40_000)
-    ]
-    written = tmp_path / "written.yaml"
-    written.write_text(
-        yaml.safe_dump(
-            {
-                "controllers": [
-                    {"name": "hpcc-Eta-0.9", "controller": "hpcc", "attributes": {"Eta": 0.9}},
-                    "dctcp",
-                ],
-                "seeds": [1, 2],
-                "scenarios": points,
-            }
-        )
-    )
-    grid = {"traffic.size_bytes": {20: 20_000, 40: 40_000}}
-    with_grid = suite_file(tmp_path, name="two-{size_bytes}", grid=grid)
-    data = yaml.safe_load(with_grid.read_text())
-    data["controllers"] = [{"name": "hpcc", "controller": "hpcc", "grid": {"Eta": [0.9]}}, "dctcp"]
-    with_grid.write_text(yaml.safe_dump(data))
-
-    def prints(file: Path) -> dict[tuple[str, str, int], str]:
-        cells = Suite.load(file).cells()
-        return {(x.name, who.name, seed): fingerprint(x.scenario, who, seed, {}) for x, who, seed in cells}
-
-    assert prints(with_grid) == prints(written)
-
-
-@pytest.mark.parametrize("sizes", ["websearch", "fb_hadoop"])
-@pytest.mark.parametrize("incast", [False, True])
-def test_workloads_holds_the_cells_that_it_always_held(sizes: str, incast: bool) -> None:
-    suite = Suite.load("workloads")
-    assert len(suite.scenarios) == 16
-    for load in (0.2, 0.4, 0.6, 0.8):
-        poisson = {"kind": "poisson", "sizes": sizes, "load": load, "duration_ns": 5_000_000}
-        burst = {"kind": "incast", "flows": 8, "size_bytes": 300_000, "start_ns": 2_000_000}
-        whole = {
-            "time_limit_ns": 4_000_000_000,
-            "topology": {"kind": "fat_tree_3"},
-            "measurement": {"warm_up_ns": 1_000_000},
-            "traffic": {"kind": "mix", "parts": [poisson, burst]} if incast else poisson,
-        }
-        name = f"{sizes.removeprefix('fb_')}-{round(100 * load)}" + "-incast" * incast
-        as_it_was = Scenario.from_mapping(whole, "as it was").model_dump()
-        assert suite.scenario(name).scenario.model_dump() == as_it_was
 
 
 def test_a_value_with_a_unit_is_a_number_in_tables_and_itself_in_names(scenario: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from ns3_env.errors import ConfigError
 from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.comparisons.learning_curves import draw_learning, read_curve
-from ns3_env.eval.comparisons.policy_map import Axis, act_steadily, steady
+from ns3_env.eval.comparisons.policy_map import act_steadily, steady
 from ns3_env.policies.file import write_policy
 from ns3_env.policies.native_policy import NetworkPolicy
 from tests.samples.policy_files import tiny
@@ -49,11 +49,6 @@ def test_the_command_draws_a_panel_for_each_value(tmp_path: Path, capsys: pytest
     assert main(["plot", "policy", *text]) == 0
     assert out.read_bytes().startswith(b"\x89PNG")
     assert capsys.readouterr().out.strip() == str(out)
-
-
-def test_orders_of_magnitude_are_drawn_where_there_are_some() -> None:
-    assert Axis.parse("pacing_rate=0.01..1").log
-    assert not Axis.parse("qlen=0..2").log
 
 
 def run(folder: Path, text: str) -> Path:
@@ -112,16 +107,3 @@ def test_a_curriculums_stages_have_a_curve_each(tmp_path: Path) -> None:
     figure = draw_learning([tmp_path], tmp_path / "learning.svg").read_text()
     assert "easy" in figure
     assert "hard" in figure
-
-
-def test_stages_that_begin_together_have_the_order_of_their_numbers(tmp_path: Path) -> None:
-    header = "time/total_timesteps,curriculum/stage,validation/score,validation/16-180,validation/2-180\n"
-    run(tmp_path / "a", header + "100,0,1,1,1\n200,0,1,1,1\n")
-    assert list(read_curve(tmp_path / "a").stages) == ["2-180", "16-180"]
-
-
-def test_each_stage_of_several_runs_is_one_curve_with_their_range(tmp_path: Path) -> None:
-    header = "time/total_timesteps,curriculum/stage,validation/score,validation/easy,validation/hard\n"
-    runs = [run(tmp_path / x, header + f"100,0,1,1,{x}\n200,0,1,1,{x}\n") for x in ("2", "4")]
-    figure = draw_learning(runs, tmp_path / "learning.svg").read_text()
-    assert figure.count('id="FillBetweenPolyCollection') == 2

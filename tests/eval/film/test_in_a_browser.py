@@ -7,7 +7,6 @@ import shutil
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -96,17 +95,6 @@ def test_arrows_step_by_a_sample_and_the_keys_zoom(page: Page) -> None:
     assert page.evaluate("[film.clock.from, film.clock.to]") == [0, page.evaluate("film.clock.end")]
 
 
-def test_dragging_on_the_axis_moves_the_time(page: Page) -> None:
-    box = page.locator("#axis").bounding_box()
-    assert box is not None
-    page.mouse.move(box["x"] + 300, box["y"] + 20)
-    page.mouse.down()
-    first = now(page)
-    page.mouse.move(box["x"] + 500, box["y"] + 20)
-    page.mouse.up()
-    assert 0 < first < now(page)
-
-
 def test_a_click_in_the_picture_chooses_a_node_or_a_port(page: Page) -> None:
     canvas = page.locator("canvas.network").first
     x, y = page.evaluate("[film.pictures[0].geometry.x[8], film.pictures[0].geometry.y[8]]")
@@ -169,61 +157,3 @@ def test_windows_and_rates_are_those_of_the_file(page: Page, out: Path) -> None:
     at = "film.runs[1].flowIndex(2, film.runs[1].sampleAt(film.clock.now))"
     assert page.evaluate(f"film.runs[1].window[{at}]") == pytest.approx(float(last["window_bytes"]), rel=1e-6)
     assert page.evaluate(f"film.runs[1].rate[{at}]") == pytest.approx(float(last["rate_bps"]), rel=1e-6)
-
-
-def test_completion_times_and_bytes_are_those_of_the_files(page: Page, out: Path) -> None:
-    for run, controller in enumerate(("dcqcn", "hpcc")):
-        flows = rows(out / controller / "flows.csv")
-        ends = page.evaluate(f"Array.from(film.runs[{run}].flowEnd)")
-        starts = page.evaluate("Array.from(film.flows.start)")
-        lengths = [end - start for end, start in zip(ends, starts, strict=True)]
-        assert lengths == pytest.approx([float(row["fct_ns"]) for row in flows], abs=0.01)
-        for row in rows(out / controller / "queues.csv"):
-            ends_of = [int(row["node"]), int(row["peer"])]
-            port = page.evaluate("([node, peer]) => film.portBetween(node, peer)", ends_of)
-            sent = f"film.runs[{run}].sentSoFar[({port} + 1) * film.runs[{run}].samples - 1]"
-            assert page.evaluate(sent) == int(row["tx_bytes"])
-
-
-def test_the_rate_of_a_changing_link_is_drawn_and_its_load_is_a_share_of_it(
-    open_page: Page, tmp_path: Path
-) -> None:
-    """A link of 100 Gb/s falls to 10 Gb/s: its rate is behind the flows' rates, and it is full at either."""
-    steps = [{"at_ns": 0, "rate_bps": 100e9}, {"at_ns": 20_000, "rate_bps": 10e9}]
-    changing = {
-        "topology": {"kind": "dumbbell", "senders": 2},
-        "traffic": {"kind": "incast", "size_bytes": 200_000},
-        "time_limit_ns": 10_000_000,
-        "link_rates": [{"link": [3, 4], "towards": 4, "steps": steps}],
-    }
-    scenario = dumped(tmp_path / "changing.yaml", changing)
-    command = ["run", str(scenario), "--controllers", "hpcc", "--out", str(tmp_path / "out")]
-    assert main([*command, "--watch", "--queue-series", str(STEP_NS)]) == 0
-    browser = open_page.context.browser
-    assert browser is not None
-    page = browser.new_page()
-    page.goto((tmp_path / "out" / "film.html").as_uri())
-    page.wait_for_function("window.film")
-    lines = page.evaluate(
-        "film.panels.shown[0].chart.lines.map((line) => [line.name, line.values[20], line.values[60]])"
-    )
-    assert [name for name, *_ in lines] == ["link", "hpcc"]
-    assert lines[0][1:] == pytest.approx([100e9, 10e9])
-    port = "film.portBetween(3, 4)"
-    loads = page.evaluate(f"[20, 60, 100].map((at) => film.runs[0].loadOf({port}, at, 8))")
-    assert loads == pytest.approx([1, 1, 1], abs=0.1)
-    assert "grey: the link" in page.inner_text(".panel h3 >> nth=0")
-    page.close()
-
-
-@pytest.mark.parametrize(
-    ("width", "height", "scheme"), [(390, 844, "light"), (1366, 768, "dark"), (1920, 1200, "light")]
-)
-def test_nothing_is_wider_than_the_screen(page: Page, width: int, height: int, scheme: Any) -> None:
-    page.set_viewport_size({"width": width, "height": height})
-    page.emulate_media(color_scheme=scheme)
-    page.wait_for_function(f"document.documentElement.scrollWidth <= {width}")  # once it is laid out again
-    sizes = page.evaluate(
-        "[...document.querySelectorAll('.panel canvas')].map((x) => x.getBoundingClientRect().width)"
-    )
-    assert min(sizes) > 100

@@ -137,11 +137,6 @@ def test_nothing_is_recorded_unless_it_is_asked_for() -> None:
     assert "film_ns" not in sent["record"]
 
 
-def test_a_film_changes_nothing_of_the_flows(results: dict[str, Any]) -> None:
-    without = played(record={})
-    assert without["flows"] == results["flows"]
-
-
 def test_losses_are_seen_where_and_when_they_happen() -> None:
     lossy = played(switch={"pfc": False, "buffer_bytes": 100_000})
     recording = Recording.of(lossy)

@@ -69,18 +69,6 @@ def test_the_film_is_written_again_from_the_folders(scenario: Path, out: Path) -
     assert watch(scenario, out) == 0  # an earlier film is replaced
 
 
-def test_each_seed_has_a_film_also_beside_captures(
-    scenario: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    out = tmp_path / "out"
-    assert watch(scenario, out, "--seeds", "1,2", "--pcap") == 0
-    films = ["film-seed-1.html", "film-seed-2.html"]
-    assert sorted(path.name for path in out.glob("*.html")) == films
-    printed = capsys.readouterr().out.replace("\n", "")
-    assert all(str(out / film) in printed for film in films)
-    assert len([*out.rglob("*.pcapng")]) == 4
-
-
 def test_what_is_no_film_is_not_replaced_and_nothing_is_simulated(
     scenario: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

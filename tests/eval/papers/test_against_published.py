@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from ns3_env.eval.commands.evaluation import main
-from ns3_env.eval.papers.published.published_files import CONTROLLERS, network_files, write_networks
+from ns3_env.eval.papers.published.published_files import CONTROLLERS, write_networks
 from ns3_env.eval.papers.published.random_networks import HPCC_RATES, draw_network
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
@@ -57,31 +57,6 @@ def test_a_random_network_is_within_what_both_simulators_agree_on(tmp_path: Path
     assert starts == sorted(starts)
     with Simulator() as simulator:
         assert max(simulator.play(scenario.under("hpcc"))["flows"]["fct_ns"]) > 0  # at most five switches
-
-
-def test_the_same_seed_draws_the_same_network() -> None:
-    assert draw_network(3, 8) == draw_network(3, 8)
-    assert draw_network(3, 8) != draw_network(4, 8)
-    assert draw_network(3, 8).flows != draw_network(3, 13).flows
-
-
-def test_settings_of_the_published_presets_grow_with_the_hosts_rate(tmp_path: Path) -> None:
-    definition = next(x for x in (draw_network(1, i) for i in range(99)) if x.host_rate_gbps == 100)
-    files = network_files(definition, tmp_path)
-    settings = {
-        name: dict(row.split(" ", 1) for row in files[f"{name}.config.txt"].splitlines())
-        for name in CONTROLLERS
-    }
-    # docs/sources/published-simulator.md: "Controllers", "Switch"
-    assert [settings[name]["CC_MODE"] for name in CONTROLLERS] == ["1", "3", "7", "8"]
-    rates = {name: (settings[name]["RATE_AI"], settings[name]["RATE_HAI"]) for name in ("dcqcn", "timely")}
-    assert rates == {"dcqcn": ("20Mb/s", "200Mb/s"), "timely": ("100Mb/s", "500Mb/s")}
-    assert (settings["hpcc"]["RATE_AI"], settings["hpcc"]["INT_MULTI"]) == ("40Mb/s", "4")
-    assert " 100000000000 1600" in settings["dcqcn"]["KMAX_MAP"]
-    assert " 100000000000 300" in settings["dctcp"]["KMIN_MAP"]
-    assert settings["dctcp"]["BUFFER_SIZE"] == str(definition.buffer_mib)
-    scenario = yaml.safe_load(files["scenario.yaml"])
-    assert scenario["controllers"][0]["attributes"]["AdditiveIncrease"] == pytest.approx(0.00615)
 
 
 def test_networks_without_results_say_what_to_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from ns3_env.eval.papers.clusters import exchange, rings
+from ns3_env.eval.papers.clusters import rings
 from ns3_env.eval.papers.runs import finished_ns
 from ns3_env.simulator import Simulator
 
@@ -28,11 +28,3 @@ def test_a_ring_in_a_node_takes_its_rounds(simulator: Simulator) -> None:
     chunk, packets = 250_000, 28
     transfer = (chunk + 48 * packets) / 180 + 2 * 25 + (9048) / 180
     assert finished_ns(simulator.play(scenario)) == pytest.approx(14 * (2000 + transfer), rel=0.01)
-
-
-def test_phases_in_turn_send_what_the_collective_does() -> None:
-    cases = exchange.cases(0.001)
-    sent = {kind: sum(cases["H100", kind].flows().size_bytes) for kind in (exchange.TURNS, exchange.OVERLAP)}
-    assert sent[exchange.TURNS] == pytest.approx(sent[exchange.OVERLAP], rel=1e-3)
-    waits = cases["H100", exchange.TURNS].flows().tasks.waits
-    assert {len(wait.after) for wait in waits.values()} == {7}

@@ -13,9 +13,7 @@ import pytest
 from ns3_env.errors import ConfigError
 from ns3_env.eval.papers import experiment
 from ns3_env.eval.papers.experiment import Entries, Setup, entered, repeated, seeds
-from ns3_env.eval.papers.outcome import grid
-from ns3_env.eval.papers.panels import Drawing, Panel
-from ns3_env.eval.papers.runs import Run, distribution, quartiles_apart
+from ns3_env.eval.papers.runs import Run
 from ns3_env.eval.papers.verdicts import Comparison
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.topology import Dumbbell
@@ -59,30 +57,6 @@ def test_a_record_holds_what_the_results_say() -> None:
     assert run.flow_ends_ns.tolist() == [700, 1000]
     assert run.fcts_ms[0] == 7e-4
     assert math.isnan(run.fcts_ms[1])
-
-
-def test_distributions_and_quartiles() -> None:
-    values, shares = distribution(np.array([3.0, 1.0]))
-    assert (values.tolist(), shares.tolist()) == ([1, 3], [0.5, 1])
-    assert quartiles_apart(np.array([0.0, 1.0, 2.0, 3.0, 4.0])) == 2
-
-
-def test_a_grid_takes_numbers_by_name_and_leaves_whole_ones_whole() -> None:
-    rows = {"a": {"x": 1, "y": 2000.0}, ("b", 7): {"x": None}}.items()
-    pairs = grid("t", "of", "x = x; y (kB) = y/1e3", rows).as_dict()
-    assert pairs["columns"] == ["of", "x", "y (kB)"]
-    assert pairs["rows"] == [["a", 1, 2.0], ["b", 7, None, None]]
-    assert isinstance(pairs["rows"][0][1], int)
-    table = {"a": {("b", "c"): {"x": 1}}}
-    assert grid("t", ("of", "and", "with"), "x = x", table).rows == [("a", "b", "c", 1)]
-
-
-def test_a_figures_curves_are_its_csv() -> None:
-    curves = [([0, 1], np.array([2.5, 3.5]), "a", {}), ((0, 2), (7, 7), None, {"color": "red"})]
-    drawing = Drawing([Panel("p", curves)])
-    assert drawing.csv() == "panel,curve,x,y\np,a,0,2.5\np,a,1,3.5\np,1,0,7\np,1,2,7\n"
-    assert Drawing([Panel("p", ())]).csv() == ""
-    assert drawing.png().startswith(b"\x89PNG")
 
 
 def test_unfinished_flows_lose_and_what_is_not_defined_is_not_compared() -> None:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import csv
 import functools
 import json
-import math
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,11 +16,11 @@ from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.papers.experiments import EXPERIMENTS, paper
 from ns3_env.eval.papers.fdcc.claims import UNLEARNED
 from ns3_env.eval.papers.mpcc import link
-from ns3_env.eval.papers.outcome import Grid, Outcome, Row, deviation
+from ns3_env.eval.papers.outcome import Grid, Outcome, Row
 from ns3_env.eval.papers.over_seeds import combine
 from ns3_env.eval.papers.panels import Drawing
 from ns3_env.eval.papers.rttmpc import buffers, sharing
-from ns3_env.eval.papers.show import markdown, number, refresh
+from ns3_env.eval.papers.show import refresh
 
 #: Scales at which an experiment needs a second or two, if not a hundredth of its default.
 TINY = {
@@ -90,28 +89,6 @@ def test_every_experiment_leaves_figures_series_and_numbers(
     assert all(claim["evidence"] for claim in result["claims"])
 
 
-def test_convergence_rows_hold_the_printed_numbers(folder_of: Callable[[str], Path]) -> None:
-    result = json.loads((folder_of("mpcc-convergence") / "copy.json").read_text())
-    rows = {row["what"]: row for row in result["rows"]}
-    # Zheng 2024, sections 5.2.1 and 5.2.2
-    zero = {f"queue zero, 1:{w}": t for w, t in ((1, 140_334), (10, 149_133), (100, 175_530))}
-    solving = {3: 255_952, 5: 343_525, 10: 469_736, 20: 916_831}
-    printed = {**zero, "throughput per flow, 1:10": 0.2464}
-    printed |= {f"one decision, P = {horizon}": ns for horizon, ns in solving.items()}
-    assert {what: rows[what]["published"] for what in printed} == printed
-    for row in rows.values():
-        assert row["deviation"] == pytest.approx((row["ours"] - row["published"]) / row["published"])
-    assert 100_000 < rows["queue zero, 1:10"]["ours"] < 200_000
-
-
-def test_a_deviation_needs_both_numbers() -> None:
-    assert deviation(200.0, 150.0) == pytest.approx(-0.25)
-    assert deviation(-1.0, -0.9) == pytest.approx(0.1)
-    assert deviation(None, 1.0) is None
-    assert deviation(0.0, 1.0) is None
-    assert Row("x", "B", 1.0, math.nan).as_dict()["ours"] is None
-
-
 def test_an_experiments_folder_is_replaced(tmp_path: Path) -> None:
     runs = [paper("mpcc-queue-1ms", tmp_path / "out", scale=0.1)["rows"] for _ in range(2)]
     assert runs[0] == runs[1]
@@ -178,13 +155,6 @@ def test_a_page_gets_claims_between_its_marks_and_counts_all_verdicts(tmp_path: 
     assert (pictures / "fig.png").read_bytes() == b"PNG"
     assert refresh(page, tmp_path / "runs", pictures) == ["one"]
     assert page.read_text() == text
-
-
-def test_numbers_are_short() -> None:
-    values = (None, "mpcc", 3.0, 0.24981, 140_334.4, float("1e-5"))
-    assert [number(x) for x in values] == ["–", "mpcc", "3", "0.2498", "140,334", "1e-05"]
-    empty = {"size": "all of it", "pictures": [], "rows": [], "grids": [], "claims": [], "notes": ["x"]}
-    assert markdown(empty) == "*All of it.*\n\n- x\n"
 
 
 def test_seeds_give_intervals_and_count_how_often_a_claim_holds(

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import copy
-import json
 import math
 import operator
 from collections.abc import Callable
@@ -14,7 +13,6 @@ import numpy as np
 import pytest
 
 from ns3_env.errors import ConfigError
-from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.papers import experiment
 from ns3_env.eval.papers.experiment import Data
 from ns3_env.eval.papers.fdcc import incasts, workloads
@@ -180,24 +178,3 @@ def test_everybody_has_a_window_of_a_bdp(tmp_path: Path, monkeypatch: pytest.Mon
             bdp = max(results["flows"]["base_rtt_ns"]) * 100 / 8
             # Windows are of payload, and a window may overshoot by less than a packet.
             assert longest <= (8 * (bdp + 1000) - bdp) * 1.09, name
-
-
-def test_short_links_have_the_bdp_of_the_thesis_queues() -> None:
-    """n − 1 windows of a BDP wait: by the thesis's queues under RL-CC it has 16.5 kB."""
-    with Simulator() as simulator:
-        scenarios = incast(Dumbbell(delay_ns=LINKS_NS["180 ns"]), 1, 0.001).under("dcqcn")
-        rtt_ns = simulator.play(scenarios)["flows"]["base_rtt_ns"][0]
-    for flows in (4, 16, 256):
-        queue = TABLE_6_2[f"{flows}-to-1"]["rlcc"]["queue_avg_bytes"]
-        assert queue is not None
-        assert queue / (flows - 1) == pytest.approx(rtt_ns * 100 / 8, rel=0.03)
-
-
-def test_a_checkpoint_plays_in_the_place_of_a_released_policy(tmp_path: Path) -> None:
-    policy = mlp_file(tmp_path / "policy.safetensors")
-    options = ["--scale", "0.02", "--out", str(tmp_path / "out"), "--checkpoint", f"fdcc={policy}"]
-    assert main(["paper", "fdcc-long-short", *options, "--json", str(tmp_path / "copy.json")]) == 0
-    result = json.loads((tmp_path / "copy.json").read_text())
-    assert "fdcc" in [row[0] for row in result["grids"][0]["rows"]]
-    assert [claim["holds"] is None for claim in result["claims"]] == [True, False] * 2
-    assert any("FDCC is a policy given" in note for note in result["notes"])

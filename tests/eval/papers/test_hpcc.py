@@ -14,19 +14,14 @@ from ns3_env.eval.papers.hpcc import network
 from ns3_env.eval.papers.hpcc.fct import claims
 from ns3_env.eval.papers.hpcc.network import (
     BUSY,
-    ENTRIES,
     INCAST,
     INCAST_BYTES,
     LABELS,
-    PAPER,
-    SIZES,
     Tails,
     measure,
 )
-from ns3_env.scenario import Scenario
 from ns3_env.scenario.traffic import FlowList
 from ns3_env.scenario.traffic.listed import Flow
-from ns3_env.scenario.traffic.sizes import SIZE_CDFS
 from ns3_env.simulator import Simulator
 
 
@@ -62,20 +57,6 @@ def test_loads_are_the_papers_and_incasts_add_two_percent() -> None:
     assert not incasts[BUSY]
     assert set(incasts[INCAST].values()) == {60}
     assert 1 <= len(incasts[INCAST]) <= 15  # 5.3 in the mean
-
-
-def test_sizes_are_the_tenths_of_the_workload() -> None:
-    sizes, percents = zip(*SIZE_CDFS["fb_hadoop"], strict=True)
-    assert np.interp(np.arange(10, 101, 10), percents, sizes) == pytest.approx(SIZES, rel=0.005)
-
-
-def test_windows_are_entries_of_their_own() -> None:
-    base = network.cases(20_000)[BUSY]
-    entered: dict[str, Scenario] = ENTRIES.each(base, {})
-    assert list(entered)[:6] == list(PAPER.names)
-    assert entered["dcqcn+window"].controllers[0].name == "dcqcn"
-    assert entered["dcqcn+window"].controllers[0].attributes == {"RateWindow": True}
-    assert entered["dcqcn"].controllers[0].attributes == {}
 
 
 def test_incasts_are_in_no_slowdown_and_a_flow_without_an_end_pays_for_what_is_left() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ns3_env.eval.papers.rttmpc import buffers, sharing, ten_gigabit
+from ns3_env.eval.papers.rttmpc import buffers, sharing
 from ns3_env.eval.papers.rttmpc.bottleneck import RATE_BPS, RTT_NS, Flows, Path, episode, measure, rttmpc
 from ns3_env.eval.papers.rttmpc.buffers import BUFFERS_BDP, FLOWS, LOSSES, RATES, RTTS_MS
 from ns3_env.eval.papers.rttmpc.sharing import ALONE, BBR, CUBIC, DIFFERENT, NEAR_B, NEAR_P, PUBLISHED
@@ -35,17 +35,6 @@ def test_scaling_changes_the_rate_and_nothing_else() -> None:
     full, small = ({path.rtts_ns for path, _ in sharing.entries(x).values()} for x in (RATE_BPS, 1e6))
     assert full == small
     assert len(buffers.paths(1e6)) == 36 + 4
-
-
-def test_caps_are_the_papers_shares_of_the_payload_rate() -> None:
-    path, record = sharing.entries(40e6)["one RTT, capped"]
-    assert [bits(cap) for cap in record.caps] == [
-        pytest.approx(share * 40e6 / 40 * 1460 / 1502, abs=1) for share in (3, 7, 10, 20)
-    ]
-    content = episode(path, record, 1.0)
-    assert content["flows"]["controller"] == [0, 1, 2, 3]
-    assert [x["attributes"]["MaxRate"] for x in content["controllers"]] == list(record.caps)
-    assert not any("C1" in record["attributes"] for record in content["controllers"])
 
 
 def test_a_capped_flow_keeps_its_cap_on_a_path_of_25_ms() -> None:
@@ -121,14 +110,6 @@ def test_fig_4_meets_the_papers_own_claims() -> None:
     assert failed(one_flow_claims(published, 9.41)) == []
     worse = {**published, MPC: {**quiet, "lost": 1e-6, "rate_std": 3.0}}
     assert failed(one_flow_claims(worse, 9.41)) == ["Its rate is stable", "It loses nothing"]
-
-
-def test_acks_are_late_where_the_paper_simulates_and_nowhere_else() -> None:
-    """1 % of the RTT on average, and 10 % at most (sec. 4.1)."""
-    noise = {"mean_rtts": 0.01, "most_rtts": 0.1}
-    simulated = [*sharing.cases(1e-3).values(), *buffers.cases(1e-3).values()]
-    assert [content["tcp"].get("ack_noise") for content in simulated] == [noise] * len(simulated)
-    assert {str(content["tcp"].get("ack_noise")) for content in ten_gigabit.cases(0.1).values()} == {"None"}
 
 
 def their_flows(*columns: tuple[float, ...]) -> dict[str, Floats]:

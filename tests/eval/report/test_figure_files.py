@@ -5,36 +5,25 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-import matplotlib
 import numpy as np
 import pytest
 from matplotlib.collections import PolyCollection, QuadMesh
 from matplotlib.figure import Figure
 
-from ns3_env.eval.benchmark.folder import BenchFolder
-from ns3_env.eval.benchmark.standings import standings
 from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.episodes.flow_series import MANY_FLOWS, percentiles
 from ns3_env.eval.episodes.trace import draw
 from ns3_env.eval.output.files import save
 from ns3_env.eval.output.multiples import stretches
 from ns3_env.eval.output.plots import (
-    COLOURS,
     COLUMN_IN,
     for_paper,
-    lay_out,
-    legend,
     new_axes,
-    settings,
-    styles,
 )
 from ns3_env.eval.output.table import csv_text
-from ns3_env.eval.report import curves, figures, pictures
 from tests.samples import report_folder
 from tests.samples.files import Refused, dumped
 
@@ -90,33 +79,6 @@ def test_the_same_figure_is_the_same_file(tmp_path: Path) -> None:
     assert sorted(file.name for file in (tmp_path / "one").iterdir()) == ["a_b.pdf", "a_b.png", "a_b.svg"]
 
 
-@pytest.mark.parametrize("paper", [False, True])
-def test_labels_lie_within_the_figure_and_names_above_the_axes(paper: bool) -> None:
-    with for_paper() if paper else nullcontext():
-        figure, axes = new_axes()
-        for number in range(13):
-            axes.plot([0, 123_456], label=f"controller-{number}")
-        axes.set(xlabel="time (ms)", ylabel="queue of the bottleneck port (kB)")
-        legend(figure, axes)
-        with matplotlib.rc_context(settings()):
-            lay_out(figure)
-    box, names = figure.get_tightbbox(), figure.legends[0].get_window_extent()
-    assert min(box.xmin, box.ymin) >= 0
-    assert box.xmax <= figure.get_figwidth()
-    assert box.ymax <= figure.get_figheight()
-    assert names.y0 > axes.bbox.y1
-    assert axes.bbox.width > 0.75 * figure.bbox.width, "no room is wasted"
-
-
-def test_beside_ever_so_many_names_there_is_room_for_the_axes() -> None:
-    figure, axes = new_axes()
-    for number in range(120):
-        axes.plot([0, 1], label=f"controller-{number}")
-    legend(figure, axes)
-    lay_out(figure)
-    assert axes.bbox.height > 0.2 * figure.bbox.height
-
-
 def test_a_comparison_s_panels_are_files_and_its_legend_hides_no_curve(tmp_path: Path) -> None:
     evaluation = tmp_path / "evaluation"
     evaluation.mkdir()
@@ -144,55 +106,8 @@ def test_a_trace_s_panels_are_files(tmp_path: Path) -> None:
     assert not any("<text" in svg for svg in panels.values()), "letters are shapes"
 
 
-def test_queues_of_many_controllers_have_a_panel_each(swept: Path) -> None:
-    folder = BenchFolder.read(swept)
-    names = [who.name for who in folder.suite.controllers]
-    cells = {name: [x for x in folder.cells if x.controller == name] for name in names}
-    panels = figures.of_scenario(standings(folder)[0], cells, pictures.looks_of(folder.suite))
-    queue = next(panel for panel in panels if panel.name == "queue-over-time").figure
-    assert [axes.get_title() for axes in queue.axes] == names
-    assert len({(axes.get_xlim(), axes.get_ylim()) for axes in queue.axes}) == 1, "axes in common"
-    assert all(len(axes.lines) == 1 for axes in queue.axes)
-    highest = max(band.get_datalim(axes.transData).ymax for axes in queue.axes for band in bands(axes))
-    assert queue.axes[0].get_ylim()[1] > highest
-
-
 def bands(axes: Any) -> list[PolyCollection]:
     return [collection for collection in axes.collections if isinstance(collection, PolyCollection)]
-
-
-def slowdown_of(panels: Iterable[Any]) -> Any:
-    return next(panel for panel in panels if panel.name.startswith("fct_slowdown_avg"))
-
-
-def test_a_curve_has_a_line_for_each_controller_and_the_intervals_of_its_means(swept: Path) -> None:
-    folder = BenchFolder.read(swept)
-    summary = standings(folder)
-    looks = pictures.looks_of(folder.suite)
-    over_size, over_gain = curves.sweeps(folder.suite)
-    panel = slowdown_of(curves.of_sweep(over_size, summary, looks))
-    (axes,) = panel.figure.axes
-    assert axes.get_legend_handles_labels()[1] == ["hpcc", "dcqcn-Gain-0.125", "dcqcn-Gain-0.25"]
-    mean = summary[0].rows[0].scores["fct_slowdown_avg"].mean
-    assert axes.lines[0].get_ydata()[0] == pytest.approx(mean)
-    panel = slowdown_of(curves.of_sweep(over_gain, summary, looks))
-    assert [axes.get_title() for axes in panel.figure.axes] == [scenario.name for scenario in summary]
-    assert panel.figure.axes[0].get_legend_handles_labels()[1] == ["hpcc", "dcqcn"]
-
-
-def test_no_two_controllers_look_alike_and_variants_differ_from_each_other_and_from_all_others() -> None:
-    assert set(COLOURS) == {"fdcc", "mpcc", "hpcc", "dcqcn", "dctcp", "timely", "swift"}
-    looks = styles([*COLOURS, "mine", "yours", "theirs", "ours", "his", "hers"])
-    for of in (
-        [look.colour for look in looks.values()],
-        [(str(look.line), look.colour) for look in looks.values()],
-        [look.marker for look in looks.values()],
-    ):
-        assert len(set(of)) == len(looks)
-    variants = [f"hpcc-{number}" for number in range(7)]
-    looks = styles([*variants, "dcqcn", "mine"], dict.fromkeys(variants, "hpcc"))
-    assert len({(look.colour, str(look.line), look.marker) for look in looks.values()}) == 9
-    assert looks["dcqcn"] == styles(["dcqcn"])["dcqcn"]
 
 
 def test_stretches_keep_the_extremes() -> None:

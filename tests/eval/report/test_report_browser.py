@@ -139,13 +139,3 @@ def test_values_are_shown_as_ratios_to_a_chosen_baseline(small: Tab) -> None:
     small.evaluate(choose.format(""))
     assert small.evaluate(cell("mpcc", "fct_slowdown_avg")) == before
     assert small.failures == []
-
-
-def test_on_a_phone_tables_scroll_within_their_box(small: Tab, tmp_path: Path) -> None:
-    small.open(tmp_path / "run" / "report.html", 360)
-    box = "document.getElementById('summary-table')"
-    assert small.evaluate(f"{box}.scrollWidth > {box}.clientWidth && {box}.clientWidth <= 360")
-    assert small.evaluate("document.documentElement.scrollWidth") <= 360
-    assert (
-        small.evaluate("Math.max(...[...document.images].map(x => x.getBoundingClientRect().right))") <= 360
-    )

@@ -33,12 +33,6 @@ def results() -> ns3_env.Results:
     return ns3_env.evaluate(["hpcc", slow, "constant-window", "oracle"], INCAST, seeds=range(1, 8))
 
 
-def test_an_evaluation_has_a_row_for_each_entry_and_seed(results: ns3_env.Results) -> None:
-    frame = results.wide()
-    assert list(frame.entry.unique()) == ["hpcc", "hpcc-50", "constant-window", "oracle"]
-    assert list(frame.seed) == [*range(1, 8)] * 4
-
-
 def test_an_evaluation_measures_what_the_simulator_plays(results: ns3_env.Results) -> None:
     scenario = Scenario.from_mapping(INCAST, "test").with_seed(3).under("hpcc")
     expected = measure(Simulator().play(scenario))
@@ -158,12 +152,6 @@ def test_flows_say_whose_they_are(folder: Path) -> None:
     done = flows[flows["finished"]]
     assert (done["slowdown"] * done["standalone_ns"]).equals(done["fct_ns"])
     assert (~flows["finished"]).sum() == len(flows) // 4
-
-
-def test_what_is_not_installed_is_named_with_its_extra(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ConfigError, match=r"needs pandas: pip install 'ns3-env\[report\]'"):
-        load_results(folder)
 
 
 def test_the_report_writes_the_cells_as_parquet_and_without_the_extra_says_what_lacks(

@@ -53,9 +53,3 @@ def test_a_table_and_a_figure_tell_of_each_network(tmp_path: Path) -> None:
     assert measured["flows"].iloc[-1] == pytest.approx(100, rel=0.5)
     assert (tmp_path / "out" / "large-networks.csv").read_text().startswith("hosts,threads,flows")
     assert is_png((tmp_path / "out" / "large-networks.png").read_bytes())
-
-
-@pytest.mark.parametrize("hosts", large.NETWORKS)
-def test_a_network_has_the_hosts_that_it_is_named_by(hosts: int) -> None:
-    topology = large.network(hosts, None).topology
-    assert len(topology.build().hosts) == hosts
