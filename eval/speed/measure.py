@@ -151,6 +151,9 @@ HORIZONS = (3, 5, 10, 20)
 SIMULATORS = (1, 4)
 #: Whether MPCC uses its proven shortcut, as it does by default, or asks qpOASES every time: key of the JSON.
 MPCC_SHORTCUTS = (("mpcc_us", True), ("mpcc_qp_us", False))
+#: Steps of Gymnasium's Pendulum-v1 in the time of a step of EnvPool's environments, of another quiet machine
+#: (docs/performance.md).
+ENVPOOL_PENDULUM_STEPS = {"Pendulum": 0.1, "HalfCheetah": 2.4}
 #: Expected decisions per second, from which the length of a measurement follows.
 ROLLOUT_RATES = {"python": 2_000, "simulator": 30_000}
 _ROWS = 64  # flows of the scenario that exercises the channel
@@ -267,6 +270,8 @@ def table(figures: dict[str, Any]) -> Table:
         sheet.add_row(
             f"an environment's steps/s, {name}", f"{rate / 1e3:.1f} k, {ratio:.2g} Pendulum steps each"
         )
+    for name, ratio in ENVPOOL_PENDULUM_STEPS.items():
+        sheet.add_row(f"for comparison, EnvPool's {name}", f"{ratio:.2g} Pendulum steps each")
     for key, shortcut in MPCC_SHORTCUTS:
         for horizon, us in figures[key].items():
             what = f"MPCC decision, P = {horizon}{'' if shortcut else ', qpOASES alone'}"
