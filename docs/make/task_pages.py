@@ -144,7 +144,8 @@ def section(spec: TaskSpec) -> str:
     transport, acts = spec.test(0).transport, spec.action.space
     observed = ", ".join(f"`{name}`" for name in spec.fields)
     box = f"`Box({acts.low[0]:g}, {acts.high[0]:g}, {acts.shape})`"
-    changes = [f"v{n}: {CHANGES[spec.name, n]}." for n in range(VERSIONS[spec.name], 1, -1)]
+    reasons = enumerate(CHANGES[spec.name], start=2)
+    changes = [f"v{number}: {reason}." for number, reason in reasons][::-1]
     facts = [
         ("observation", f"`Box({len(spec.fields)},)` float32: {observed}"),
         ("bytes on each packet", "0" if transport == "tcp" else str(wire_bytes(spec.fields))),
