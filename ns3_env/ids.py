@@ -16,7 +16,7 @@ _AT_ONCE = "a decision takes effect at once, where the packet that waited kept t
 _TOLD = "policies that read fairness_weight are told to seek equal shares, and it pays those of rates"
 _FIRST_WINDOW = (
     "flows decide before their first packet, then each 0.4 RTT, over 0.01 to 100 fair shares, know what "
-    "shorter flows have left, and carry less telemetry"
+    "shorter flows have left, and fewer packets carry telemetry"
 )
 _OF_FLOWS = (_FAIR_SHARE, _AT_ONCE, _FIRST_WINDOW)
 _OF_SHARES = (_FAIR_SHARE, _AT_ONCE, _TOLD, _FIRST_WINDOW)

@@ -37,6 +37,9 @@ MEANINGS = {
     "repeated_fraction": "share of what was sent that had been sent before",
     "rtt_slope": "how the RTT changes",
     "pacing_rate": "the flow's own rate",
+    "flow_count": "flows at the most congested hop",
+    "shorter_backlog": "what flows with less left than this one have to send over its busiest link",
+    "fairness_weight": "1 if equal shares are wanted, 0 if short completion times are",
     "remaining": "bytes that are left",
     "attained": "bytes that have arrived",
     "last_action": "the action before",
@@ -90,7 +93,8 @@ def fields(names: set[str]) -> str:
 def clock(spec: TaskSpec) -> str:
     """When flows decide."""
     if isinstance(spec.clock, PerFlowRtt):
-        return f"{spec.clock.rtt_fraction:g} RTT after its last decision, each flow for itself"
+        first = "before its first packet and " if spec.clock.start_bdps else ""
+        return f"{first}{spec.clock.rtt_fraction:g} RTT after its last decision, each flow for itself"
     return "with each feedback frame of a switch"
 
 
@@ -158,6 +162,8 @@ def section(spec: TaskSpec) -> str:
         ("budget of a training on this task alone", f"{spec.decisions:,} decisions"),
         ("versions", " ".join([*changes, "v1: the first."])),
     ]
+    if spec.spared:
+        facts.append(("telemetry", ", ".join(f"`{key}: {value}`" for key, value in spec.spared.items())))
     if spec.attributes:
         facts.append(("agent", ", ".join(f"`{key}: {value}`" for key, value in spec.attributes.items())))
     return f"""## {spec.name}

@@ -52,9 +52,8 @@ RDMA_FIELDS: tuple[str, ...] = (
     "shorter_backlog",
     "fairness_weight",
 )
-#: Telemetry that flows of the tasks on RDMA do without (:func:`spared_attributes`): short flows, and of other
-#: flows most packets.
-RDMA_SPARED: Mapping[str, float] = {"telemetry_from_bdps": 1.25, "telemetry_every_rtts": 0.2}
+#: Telemetry that flows of the tasks on RDMA do without (:func:`spared_attributes`): that of most packets.
+RDMA_SPARED: Mapping[str, float] = {"telemetry_every_rtts": 0.2}
 
 
 @dataclass(frozen=True)

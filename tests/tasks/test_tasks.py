@@ -105,7 +105,7 @@ def test_an_action_lets_one_flow_of_a_hundred_take_a_link_and_none_wait_for_four
 
 def test_flows_of_an_environment_spare_telemetry_and_those_of_tests_leave_that_to_the_entry() -> None:
     spec = task("Incast")
-    spared = {"TelemetryFromBdps": 1.25, "TelemetryEveryRtts": 0.2}
+    spared = {"TelemetryEveryRtts": 0.2}
     assert spec.episode(1).controllers[0].attributes == spared
     for front_end in ("gymnasium", "stream", "sb3", "pettingzoo"):
         env = make("Incast", front_end)
