@@ -63,6 +63,7 @@ def save(network: nn.Sequential, spec: TaskSpec, path: Path, agent: str = "clone
             "fields": list(spec.fields),
             "action": {"name": spec.action.name, **vars(spec.action)},
             "clock": spec.clock.model_dump(),
+            **spec.spared,
         }
     )
     symlog = Exported(exported.network, exported.tensors, transform="symlog")

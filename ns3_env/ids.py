@@ -11,39 +11,42 @@ import gymnasium as gym
 #: shortest round trip (4 µs) allow, so that an episode ends by itself.
 MAX_EPISODE_STEPS = 10_000_000
 
-#: By the task's name; a version goes up with each change that moves a score. Gymnasium's ids are made of them
-#: before any task is drawn.
-VERSIONS: dict[str, int] = {
-    "Incast": 3,
-    "Joining": 4,
-    "LongShort": 3,
-    "WebSearch": 3,
-    "Hadoop": 3,
-    "Bursts": 3,
-    "LeafSpine": 3,
-    "ParkingLot": 4,
-    "Mixed": 3,
-    "Shallow": 3,
-    "Rates": 3,
-    "AllReduce": 3,
-    "Layer2": 2,
-    "Tcp": 2,
-    "Variable": 1,
-    "Training": 2,
-    "SharedCluster": 2,
-    "Thresholds": 1,
-}
-
 _FAIR_SHARE = "its action scales a fair share, it pays the gain on sharing, and flows decide once per RTT"
 _AT_ONCE = "a decision takes effect at once, where the packet that waited kept the gap of the rate before"
 _TOLD = "policies that read fairness_weight are told to seek equal shares, and it pays those of rates"
+_FIRST_WINDOW = (
+    "flows decide before their first packet, then each 0.4 RTT, over 0.01 to 100 fair shares, know what "
+    "shorter flows have left, and fewer packets carry telemetry"
+)
+_OF_FLOWS = (_FAIR_SHARE, _AT_ONCE, _FIRST_WINDOW)
+_OF_SHARES = (_FAIR_SHARE, _AT_ONCE, _TOLD, _FIRST_WINDOW)
+_OF_JOBS = (_AT_ONCE, _FIRST_WINDOW)
 
-#: Reasons for changes of a task's scores, by its name and new version; the first version needs none.
-CHANGES: dict[tuple[str, int], str] = {
-    **{(name, 2): _FAIR_SHARE for name, version in VERSIONS.items() if version >= 3},
-    **{(name, min(version, 3)): _AT_ONCE for name, version in VERSIONS.items() if version > 1},
-    **{(name, 4): _TOLD for name, version in VERSIONS.items() if version == 4},
+#: Reasons for each version of a task after the first, by its name: each changed scores of agents.
+CHANGES: dict[str, tuple[str, ...]] = {
+    "Incast": _OF_FLOWS,
+    "Joining": _OF_SHARES,
+    "LongShort": _OF_FLOWS,
+    "WebSearch": _OF_FLOWS,
+    "Hadoop": _OF_FLOWS,
+    "Bursts": _OF_FLOWS,
+    "LeafSpine": _OF_FLOWS,
+    "ParkingLot": _OF_SHARES,
+    "Mixed": _OF_FLOWS,
+    "Shallow": _OF_FLOWS,
+    "Rates": _OF_FLOWS,
+    "AllReduce": _OF_FLOWS,
+    "Layer2": (_AT_ONCE,),
+    "Tcp": (_AT_ONCE,),
+    "Variable": (),
+    "Training": _OF_JOBS,
+    "SharedCluster": _OF_JOBS,
+    "Thresholds": (),
 }
+
+#: By the task's name; a version goes up with each change that moves a score. Gymnasium's ids are made of them
+#: before any task is drawn.
+VERSIONS: dict[str, int] = {name: 1 + len(reasons) for name, reasons in CHANGES.items()}
 
 
 def id_of(name: str) -> str:

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,8 @@ from ns3_env.policies.released import controller_names
 from ns3_env.programs.transport import Transport
 from ns3_env.scenario import Controller, Scenario
 from ns3_env.simulator import Script, Simulator
+from ns3_env.tasks.definition import TaskSpec
+from ns3_env.tasks.networks import task
 
 #: Kinds of runs: an agent that learns, or a controller of the simulator that is searched.
 KINDS = ("train", "search")
@@ -115,6 +117,44 @@ def apply_overrides(data: Mapping[str, Any], overrides: Sequence[str]) -> dict[s
         except ValueError as error:
             raise ConfigError(f"command line: {key}: {error}") from None
     return result
+
+
+def with_problem_of_tasks(
+    config: Mapping[str, Any], curriculum: Mapping[str, Any], source: str
+) -> dict[str, Any]:
+    """``config`` with the fields, action, reward and clock of the curriculum's tasks where ``env`` has none.
+
+    With the tasks' fields comes the telemetry that they spare.
+
+    Raises ConfigError, naming ``source`` and key, if the tasks differ in it.
+    """
+    names, env = curriculum.get("tasks"), config.get("env", {})
+    if not names or not isinstance(names, list) or not isinstance(env, Mapping):
+        return dict(config)
+    try:
+        specs = [task(str(name)) for name in names]
+    except ValueError:  # the curriculum's reader reports it
+        return dict(config)
+    problem: dict[str, Any] = {}
+    for key, of in _PROBLEM.items():
+        if key not in env:
+            problem[key] = of(specs[0])
+            if other := next((spec for spec in specs if of(spec) != problem[key]), None):
+                raise ConfigError(
+                    f"{source}: env.{key}: missing, and the curriculum's tasks {specs[0].name} and "
+                    f"{other.name} have different ones: write one"
+                )
+    spared = dict(specs[0].spared) if "fields" in problem else {}
+    return {**config, "env": {**problem, **spared, **env}}
+
+
+#: Keys of ``env`` that a task has, and its values of them.
+_PROBLEM: dict[str, Callable[[TaskSpec], Any]] = {
+    "fields": lambda spec: list(spec.fields),
+    "action": lambda spec: {"name": spec.action.name, **asdict(spec.action)},
+    "reward": lambda spec: {"name": spec.reward},
+    "clock": lambda spec: spec.clock.model_dump(),
+}
 
 
 def merge(common: Mapping[str, Any], special: Mapping[str, Any]) -> dict[str, Any]:

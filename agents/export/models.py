@@ -17,13 +17,13 @@ from ns3_env.agents.configuration.config import EnvConfig, Named
 from ns3_env.agents.export.export import LIMIT, check_out
 from ns3_env.agents.export.export import export as export_policy
 from ns3_env.config.model import shown
-from ns3_env.decision.observations import converted, observation_space
+from ns3_env.decision.observations import SPARED, converted, observation_space
 from ns3_env.decision.task import Task, WithTask
 from ns3_env.errors import ConfigError
 from ns3_env.policies.file import write_policy
 from ns3_env.policies.header import Training
 from ns3_env.policies.native_policy import NetworkPolicy
-from ns3_env.scenario import PerFlowRtt
+from ns3_env.scenario import AGENT, PerFlowRtt, Scenario
 
 #: Formats by the end of a file's name; C99 is "c".
 FORMATS = {".safetensors": "native", ".onnx": "onnx", ".pt2": "pt2", ".c": "c"}
@@ -42,7 +42,7 @@ def export(model: Any, env: Any, path: str | os.PathLike[str]) -> Path:
             an ``nn.Sequential`` of linear layers with ReLU or tanh between them, or an agent that has one as
             ``actor_mean`` (CleanRL) or ``net``.
         env: the environment that it was trained in, any front end, wrapped or vectorised; or its id
-            ("ns3_env/Bursts-v3"). It defines the observation, the action map and the clock of decisions.
+            ("ns3_env/Bursts-v4"). It defines the observation, the action map and the clock of decisions.
         path: the file: .safetensors, .onnx, .pt2 (torch.export) or .c (C99); replaced if an earlier export
             wrote it.
 
@@ -123,12 +123,21 @@ def _problem(env: Any) -> tuple[Task, EnvConfig]:
         )
     scenario = front_end.sampler(0) if hasattr(front_end, "sampler") else getattr(front_end, "scenario", None)
     return task, EnvConfig(
+        **_spared(scenario),
         fields=list(task.fields),
         action=Named(name=task.action.name, **asdict(task.action)),
         clock=getattr(scenario, "clock", None) or PerFlowRtt(),
         decision_quantum_ns=getattr(scenario, "decision_quantum_ns", 0),
         telemetry_bytes=task.telemetry_bytes,
     )
+
+
+def _spared(scenario: Any) -> dict[str, Any]:
+    """Settings of a policy that spares the telemetry that the scenario's agent spares."""
+    if not isinstance(scenario, Scenario):
+        return {}
+    agent = next((one.attributes for one in scenario.controllers if one.name == AGENT), {})
+    return {key: agent[name] for key, name in SPARED.items() if float(agent.get(name, 0)) > 0}
 
 
 def _front_end(env: Any) -> WithTask:
@@ -145,7 +154,7 @@ def _front_end(env: Any) -> WithTask:
             )
     raise ConfigError(
         f"export: {shown(env)} is no environment of ns3_env: pass the one that the model was trained in, or "
-        "its id, e.g. 'ns3_env/Bursts-v3'"
+        "its id, e.g. 'ns3_env/Bursts-v4'"
     )
 
 

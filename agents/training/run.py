@@ -13,7 +13,12 @@ from rich.console import Console
 from stable_baselines3.common.callbacks import CallbackList
 
 from ns3_env.agents.configuration.config import RunConfig
-from ns3_env.agents.configuration.inputs import Inputs, check_evaluation, make_task
+from ns3_env.agents.configuration.inputs import (
+    Inputs,
+    check_evaluation,
+    make_task,
+    with_problem_of_tasks,
+)
 from ns3_env.agents.configuration.registry import find_agent
 from ns3_env.agents.configuration.run_folder import Outcome, RunFolder
 from ns3_env.agents.curriculum.curriculum import Curriculum, CurriculumConfig, CurriculumState
@@ -57,7 +62,8 @@ def with_algorithm(data: dict[str, Any], algorithm: str) -> dict[str, Any]:
     clock = {"name": "synchronous" if synchronous else "per_flow_rtt"}
     if isinstance(env, Mapping):  # other types are refused by the reader
         of = env.get("clock")
-        fits = isinstance(of, Mapping) and (of.get("name") == "synchronous") == synchronous
+        name = of.get("name") if isinstance(of, Mapping) else None
+        fits = (name == "synchronous") == synchronous
         env = dict(env) if fits else {**env, "clock": clock}
     return {**data, "agent": {"name": algorithm}, "env": env, "name": algorithm.rpartition(":")[2].lower()}
 
@@ -78,7 +84,8 @@ def plan(inputs: Inputs, overrides: Sequence[str] = (), algorithm: str | None = 
         if inputs.resume is not None:
             raise ConfigError("command line: --resume brings its own configuration: no --algo")
         inputs = replace(inputs, config=with_algorithm(inputs.config, algorithm))
-    inputs = inputs.with_overrides(overrides)
+    posed = with_problem_of_tasks(inputs.config, inputs.curriculum, inputs.config_source)
+    inputs = replace(inputs, config=posed).with_overrides(overrides)
     config = validate(inputs.config, RunConfig, inputs.config_source)
     task = make_task(config.env, inputs.config_source)  # names are checked
     compared = check_evaluation(config.env, config.evaluation, inputs.config_source)

@@ -30,7 +30,8 @@ class TaskActions:
     nearest to the policy's window and rate.
     """
 
-    def __init__(self, spec: TaskSpec, policy: Any) -> None:
+    def __init__(self, spec: TaskSpec, policy: Any, noise: float = 0.0, seed: int = 0) -> None:
+        self._noise, self._random = noise, np.random.default_rng(seed)
         self._task, self._action = spec.problem(), spec.flow_action
         self._fields = policy.fields if hasattr(policy, "fields") else None
         self._own = own_map(self._action, policy)
@@ -48,6 +49,8 @@ class TaskActions:
         chosen: NDArray[Any] = np.asarray(self._states.predict(observations, slots)).reshape(len(slots), -1)
         if self._own is not None:
             chosen = nearest_actions(self._action, self._own(chosen, records), records)
+        if self._noise:
+            chosen = chosen + self._random.normal(0.0, self._noise, chosen.shape)
         actions: NDArray[np.float32] = np.clip(chosen, self._space.low, self._space.high).astype(np.float32)
         return actions
 
@@ -87,12 +90,15 @@ class _Life:
         )
 
 
-def from_policy(spec: TaskSpec, policy: Any, episodes: int, seed: int) -> Iterator[Trajectory]:
+def from_policy(
+    spec: TaskSpec, policy: Any, episodes: int, seed: int, noise: float = 0.0
+) -> Iterator[Trajectory]:
     """Trajectories of a policy in Python; memory contains only the flows under way.
 
-    A flow that ends before it decides has no trajectory.
+    ``noise`` is the standard deviation of the noise added to its actions. A flow that ends before it decides
+    has no trajectory.
     """
-    actions = TaskActions(spec, policy)
+    actions = TaskActions(spec, policy, noise, seed)
     stream: FlowStream
     with make(spec.name, "stream", seed=seed) as stream:
         stream.start()

@@ -10,6 +10,7 @@ from typing import Any
 
 from ns3_env.agents.baselines.constant import RandomPolicy
 from ns3_env.agents.baselines.mpcc import MpccPolicy
+from ns3_env.agents.configuration.config import Spared
 from ns3_env.agents.training.checkpoint import resolve
 from ns3_env.agents.trajectories.dataset import Trajectory, write
 from ns3_env.agents.trajectories.playing import from_file, from_policy, own_map
@@ -53,15 +54,13 @@ def record(
         episodes: number of scenarios, of one flow or hundreds each.
         dataset_id: Minari id of the dataset: "ns3_env/incast/mpcc-v0".
         seed: seed from which the scenarios are drawn, all of them training scenarios.
-        noise: standard deviation of the noise added to the actions of a policy's file, which then has to
-            decide as the task does.
+        noise: standard deviation of the noise added to the task's actions.
 
     Returns:
         The ``minari.MinariDataset``, as ``minari.load_dataset(dataset_id)`` gives it.
 
     Raises:
-        ConfigError: no such policy, a file that is not a policy, no Minari, a dataset of this id is there, or
-            there is noise and the policy does not run inside the simulator.
+        ConfigError: no such policy, a file that is not a policy, no Minari, or a dataset of this id is there.
         ValueError: no such task.
         ScenarioError: the task's transport lacks a field that the policy observes.
     """
@@ -88,10 +87,8 @@ def _flows(
     name, player = _player(spec, policy, seed)
     if isinstance(player, Path):
         return name, from_file(spec, player, episodes, seed, noise)
-    if noise:
-        raise ConfigError("noise: needs a policy's file that observes, decides and acts as the task does")
     _refuse_unknown(spec, player)
-    return name, from_policy(spec, player, episodes, seed)
+    return name, from_policy(spec, player, episodes, seed, noise)
 
 
 def _player(spec: TaskSpec, policy: Any, seed: int) -> tuple[str, Any]:
@@ -117,7 +114,8 @@ def _player(spec: TaskSpec, policy: Any, seed: int) -> tuple[str, Any]:
 def _plays_inside(spec: TaskSpec, policy: NetworkPolicy) -> bool:
     """Returns whether the simulator, evaluating the file by itself, can run the task."""
     header = policy.spec
-    carried = header.telemetry_bytes == spec.problem().telemetry_bytes
+    spared = {key: value for key in Spared.model_fields if (value := getattr(header, key))}
+    carried = header.telemetry_bytes == spec.problem().telemetry_bytes and spared == spec.spared
     return carried and header.clock == spec.clock and own_map(spec.flow_action, policy) is None
 
 

@@ -16,14 +16,14 @@ from pathlib import Path
 
 import pandas as pd
 
-from ns3_env.decision.observations import RDMA_FIELDS
 from ns3_env.eval.benchmark.statistics import bootstrap_interval
 
 ROOT = Path(__file__).parents[2]
 TASKS = ("Incast", "LongShort", "WebSearch")
 SEEDS = range(1, 6)
 DECISIONS = {"ppo": 200_000, "sac": 60_000}
-FIELDS = ", ".join(RDMA_FIELDS)
+#: The observation, the action and the clock are those of the configurations, version 3 of the tasks.
+FIELDS = "rtt, qlen, switch_rate, fair_share, goodput, pacing_rate, remaining, attained, last_action"
 WITH_BACKLOG = f"[{FIELDS}, shorter_backlog]"
 #: Flows of a BDP decide nothing, and carry no telemetry; of larger ones a packet each fifth of an RTT does.
 LESS = {"env.decides_from_bdps": "1.25", "env.telemetry_every_rtts": "0.2"}

@@ -37,6 +37,9 @@ MEANINGS = {
     "repeated_fraction": "share of what was sent that had been sent before",
     "rtt_slope": "how the RTT changes",
     "pacing_rate": "the flow's own rate",
+    "flow_count": "flows at the most congested hop",
+    "shorter_backlog": "what flows with less left than this one have to send over its busiest link",
+    "fairness_weight": "1 if equal shares are wanted, 0 if short completion times are",
     "remaining": "bytes that are left",
     "attained": "bytes that have arrived",
     "last_action": "the action before",
@@ -90,7 +93,8 @@ def fields(names: set[str]) -> str:
 def clock(spec: TaskSpec) -> str:
     """When flows decide."""
     if isinstance(spec.clock, PerFlowRtt):
-        return f"{spec.clock.rtt_fraction:g} RTT after its last decision, each flow for itself"
+        first = "before its first packet and " if spec.clock.start_bdps else ""
+        return f"{first}{spec.clock.rtt_fraction:g} RTT after its last decision, each flow for itself"
     return "with each feedback frame of a switch"
 
 
@@ -144,7 +148,8 @@ def section(spec: TaskSpec) -> str:
     transport, acts = spec.test(0).transport, spec.action.space
     observed = ", ".join(f"`{name}`" for name in spec.fields)
     box = f"`Box({acts.low[0]:g}, {acts.high[0]:g}, {acts.shape})`"
-    changes = [f"v{n}: {CHANGES[spec.name, n]}." for n in range(VERSIONS[spec.name], 1, -1)]
+    reasons = enumerate(CHANGES[spec.name], start=2)
+    changes = [f"v{number}: {reason}." for number, reason in reasons][::-1]
     facts = [
         ("observation", f"`Box({len(spec.fields)},)` float32: {observed}"),
         ("bytes on each packet", "0" if transport == "tcp" else str(wire_bytes(spec.fields))),
@@ -157,6 +162,8 @@ def section(spec: TaskSpec) -> str:
         ("budget of a training on this task alone", f"{spec.decisions:,} decisions"),
         ("versions", " ".join([*changes, "v1: the first."])),
     ]
+    if spec.spared:
+        facts.append(("telemetry", ", ".join(f"`{key}: {value}`" for key, value in spec.spared.items())))
     if spec.attributes:
         facts.append(("agent", ", ".join(f"`{key}: {value}`" for key, value in spec.attributes.items())))
     return f"""## {spec.name}

@@ -44,7 +44,7 @@ def parser() -> argparse.ArgumentParser:
     command_line.add_argument(
         "--env",
         metavar="ID",
-        help="of a .zip: the id that it was trained on, e.g. ns3_env/Bursts-v3",
+        help="of a .zip: the id that it was trained on, e.g. ns3_env/Bursts-v4",
     )
     command_line.add_argument(
         "--format",
@@ -134,7 +134,7 @@ def _run_zip(options: argparse.Namespace) -> int:
     if options.env is None:
         raise ConfigError(
             f"{options.checkpoint}: a model of Stable-Baselines3 does not say its environment: add --env "
-            "ns3_env/Bursts-v3, or call ns3_env.export(model, env, path) where it was trained"
+            "ns3_env/Bursts-v4, or call ns3_env.export(model, env, path) where it was trained"
         )
     if not options.allow_imports:
         raise ConfigError(

@@ -34,7 +34,7 @@ def parser() -> argparse.ArgumentParser:
         type=float,
         default=0.0,
         metavar="DEVIATION",
-        help="standard deviation of noise on the actions of a policy's file (default: 0)",
+        help="standard deviation of noise on the actions (default: 0)",
     )
     command_line.add_argument(
         "--id", metavar="ID", help="id of the dataset (default: ns3_env/TASK/POLICY-v0, in lower case)"

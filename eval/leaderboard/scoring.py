@@ -36,7 +36,7 @@ def score(entry: EntryLike, tasks: str | Sequence[str] = "all") -> pandas.DataFr
     Args:
         entry: a name ("hpcc", "fdcc", "ppo"), the path of a policy's file, a run or a checkpoint, or an entry
             with the keys of a suite.
-        tasks: names or ids ("Bursts", "ns3_env/Bursts-v3"); "all": those that the entry can run.
+        tasks: names or ids ("Bursts", "ns3_env/Bursts-v4"); "all": those that the entry can run.
 
     Returns:
         A row for each test: ``entry``, ``task``, ``test_seed``, ``value`` (of the task's measure) and

@@ -19,7 +19,7 @@ from ns3_env.tasks import FIRST_TEST_SEED, TASKS, TESTS, TaskSpec, task
 from ns3_env.tasks.anchors import anchors_of, digest
 from ns3_env.tasks.registry import PORT_TASKS
 
-#: Title of such a suite; a test in it is "Incast-v2-3" of the group "Incast-v2".
+#: Title of such a suite; a test in it is "Incast-v4-3" of the group "Incast-v4".
 TITLE = "tasks"
 _TEST = re.compile(r"(?P<task>\w+)-v(?P<version>\d+)-(?P<number>\d+)")
 

@@ -12,7 +12,7 @@ Formulas are read and calculated in C++ too (``ns3_env/cpp/policy/formula.h``).
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -36,7 +36,8 @@ FDCC_FIELDS: tuple[str, ...] = (
     "last_action",
 )
 
-#: The observation of the tasks on RDMA: 18 B of telemetry, and the message's size, which a sender knows.
+#: The observation of the tasks on RDMA: 26 B of telemetry, the message's size, which a sender knows, and the
+#: scenario's wish for fairness.
 RDMA_FIELDS: tuple[str, ...] = (
     "rtt",
     "qlen",
@@ -44,10 +45,15 @@ RDMA_FIELDS: tuple[str, ...] = (
     "fair_share",
     "goodput",
     "pacing_rate",
+    "flow_count",
     "remaining",
     "attained",
     "last_action",
+    "shorter_backlog",
+    "fairness_weight",
 )
+#: Telemetry that flows of the tasks on RDMA do without (:func:`spared_attributes`): that of most packets.
+RDMA_SPARED: Mapping[str, float] = {"telemetry_every_rtts": 0.2}
 
 
 @dataclass(frozen=True)
@@ -119,16 +125,20 @@ def agent_flags(fields: Sequence[str]) -> dict[str, bool]:
     return {_native.REQUESTS[name]: True for name in declared(fields) if name in _native.REQUESTS}
 
 
+#: Attributes of "agent" that :func:`spared_attributes` gives, by its arguments.
+SPARED = {
+    "decides_from_bdps": "DecidesFromBdps",
+    "telemetry_from_bdps": "TelemetryFromBdps",
+    "telemetry_every_rtts": "TelemetryEveryRtts",
+}
+
+
 def spared_attributes(
     decides_from_bdps: float = 0.0, telemetry_from_bdps: float = 0.0, telemetry_every_rtts: float = 0.0
 ) -> dict[str, float]:
     """Attributes of "agent" for the flows and the packets that a policy does not control; 0: none."""
-    attributes = {
-        "DecidesFromBdps": decides_from_bdps,
-        "TelemetryFromBdps": telemetry_from_bdps,
-        "TelemetryEveryRtts": telemetry_every_rtts,
-    }
-    return {name: value for name, value in attributes.items() if value}
+    values = (decides_from_bdps, telemetry_from_bdps, telemetry_every_rtts)
+    return {name: value for name, value in zip(SPARED.values(), values, strict=True) if value}
 
 
 def wire_bytes(fields: Sequence[str]) -> int:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from ns3_env.config.model import shown
-from ns3_env.decision.observations import RDMA_FIELDS
+from ns3_env.decision.actions import FairShareWindow
+from ns3_env.decision.observations import RDMA_FIELDS, RDMA_SPARED, spared_attributes
 from ns3_env.decision.task import ActionLike, RewardLike
 from ns3_env.envs.gym_env import Draw, FlowEnv, incast_scenario
 from ns3_env.envs.gym_vector_env import FlowVectorEnv
@@ -17,13 +18,21 @@ from ns3_env.scenario.traffic import ENDLESS
 #: Fields that a TCP sender knows by itself of its path, as shares of its link and multiples of its base RTT.
 TCP_FIELDS = ("rtt", "rtt_slope", "goodput", "pacing_rate", "ecn_fraction", "last_action")
 
+#: Action of the tasks on RDMA: 0 is the fair share, 1 all of a link that a hundred flows share; the least
+#: window still has a packet each three base RTTs, whose ACK brings the next decision.
+RDMA_ACTION = FairShareWindow(alpha=4.6, least_packets=0.32)
+#: Clock of the tasks on RDMA: a flow decides its first window, and again twice per RTT.
+RDMA_CLOCK = PerFlowRtt(rtt_fraction=0.4, start_bdps=0.5)
+#: Reward of the tasks on RDMA: the gain on equal sharing unless the scenario asks for fairness.
+RDMA_REWARD = "multi_objective"
+
 
 class RdmaIncastEnv(FlowEnv):
     """One RDMA flow of an incast under the agent, posed as the tasks are (docs/tasks.md).
 
     As :class:`ns3_env.envs.gym_env.FlowEnv` in all but its defaults: observations are
-    :data:`ns3_env.decision.observations.RDMA_FIELDS`, an action scales the flow's fair share, the reward is
-    the gain on equal sharing, and flows of the default scenario decide once per base RTT.
+    :data:`ns3_env.decision.observations.RDMA_FIELDS`, the action is :data:`RDMA_ACTION`, the reward
+    :data:`RDMA_REWARD`, and flows of the default scenario have :data:`RDMA_CLOCK` and the tasks' telemetry.
     """
 
     def __init__(
@@ -32,13 +41,13 @@ class RdmaIncastEnv(FlowEnv):
         *,
         flows: int | None = None,
         fields: Sequence[str] = RDMA_FIELDS,
-        reward: RewardLike = "sharing_gain",
-        action: ActionLike = "fair_share_window",
+        reward: RewardLike = RDMA_REWARD,
+        action: ActionLike = RDMA_ACTION,
         **arguments: Any,
     ) -> None:
         if scenario is None:
-            incast = incast_scenario(4 if flows is None else flows)
-            scenario, flows = incast.model_copy(update={"clock": PerFlowRtt(rtt_fraction=1.0)}), None
+            incast = incast_scenario(4 if flows is None else flows).model_copy(update={"clock": RDMA_CLOCK})
+            scenario, flows = incast.with_agent(spared_attributes(**RDMA_SPARED)), None
         super().__init__(scenario, flows=flows, fields=fields, reward=reward, action=action, **arguments)
 
 

@@ -10,12 +10,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ns3_env.decision.actions import EcnThresholds, FairShareWindow, Map
-from ns3_env.decision.observations import RDMA_FIELDS
+from ns3_env.decision.actions import EcnThresholds, Map
+from ns3_env.decision.observations import RDMA_FIELDS, RDMA_SPARED, spared_attributes
 from ns3_env.decision.task import Task
+from ns3_env.envs.bottleneck_envs import RDMA_ACTION, RDMA_CLOCK, RDMA_REWARD
 from ns3_env.errors import ScenarioError
 from ns3_env.ids import id_of
-from ns3_env.scenario import AGENT, Clock, PerFlowRtt, Scenario
+from ns3_env.scenario import AGENT, Clock, Scenario
 
 #: Seeds of test scenarios start here. Episodes have seeds below 2^31, so that none is ever trained on.
 FIRST_TEST_SEED = 2**40
@@ -34,7 +35,7 @@ class TaskSpec:
     """A task.
 
     Attributes:
-        name: name in ids: "ns3_env/Incast-v2".
+        name: name in ids: "ns3_env/Incast-v4".
         draw: function that draws the keys of a scenario, except controllers and clock.
         slots: most flows under the agent in a scenario; one with more, or an impossible one, is drawn again.
         fields: fields of the observation of a flow.
@@ -42,6 +43,8 @@ class TaskSpec:
         reward: name of the reward.
         clock: clock of the flows' decisions.
         attributes: attributes of the controller "agent".
+        spared: telemetry that flows do without in an environment
+            (:func:`ns3_env.decision.observations.spared_attributes`); a policy's file has its own settings.
         measure: the measured quantity: "slowdown" (the mean over flows; a cut one includes the time for its
             remaining bytes), "max_min" (the deviation of slowdowns from those of the max-min allocation) or
             "job_time" (of training jobs, from first start to last end, mean over jobs; a cut one lasts until
@@ -54,10 +57,11 @@ class TaskSpec:
     draw: Draw
     slots: int = 64
     fields: tuple[str, ...] = RDMA_FIELDS
-    action: Map | EcnThresholds = field(default_factory=FairShareWindow)
-    reward: str = "sharing_gain"
-    clock: Clock = field(default_factory=lambda: PerFlowRtt(rtt_fraction=1.0))
+    action: Map | EcnThresholds = RDMA_ACTION
+    reward: str = RDMA_REWARD
+    clock: Clock = RDMA_CLOCK
     attributes: Mapping[str, bool | float] = field(default_factory=dict)
+    spared: Mapping[str, float] = field(default_factory=lambda: RDMA_SPARED)
     measure: Literal["slowdown", "max_min", "job_time"] = "slowdown"
     decisions: int = 200_000
     tests: int = TESTS
@@ -114,6 +118,13 @@ class TaskSpec:
                 f"have {FIRST_TEST_SEED} and more (test())"
             )
         return self._draw_scenario(seed)
+
+    def episode(self, seed: int) -> Scenario:
+        """The training scenario of a seed in an environment, whose flows have the task's telemetry.
+
+        Raises as :meth:`training`.
+        """
+        return self.training(seed).with_agent(spared_attributes(**self.spared))
 
     def test(self, number: int) -> Scenario:
         """The fixed test scenario of this number. Raises ValueError if there is none."""

@@ -53,7 +53,7 @@ class TaskEnv(FlowEnv):
         spec = _drawing(task, arguments, "'ns3_env/RdmaIncast-v1'")
         first = spec.training(0)
         defaults = {"flow": None, "others": OTHERS[first.transport]}
-        super().__init__(spec.training, **{**defaults, **_posed(spec, arguments)})
+        super().__init__(spec.episode, **{**defaults, **_posed(spec, arguments)})
         EzPickle.__init__(self, task, **arguments)
 
 
@@ -100,13 +100,13 @@ class TaskVectorEnv(FlowVectorEnv):
 
 
 def _by_episode(spec: TaskSpec, seed: int) -> Callable[[int], Scenario]:
-    """The scenario of each episode's number, for streams and rollouts of this base seed."""
-    return lambda episode: spec.training(episode_seed(seed, episode))
+    """The scenario of each episode's number, for streams of this base seed."""
+    return lambda episode: spec.episode(episode_seed(seed, episode))
 
 
 def _stepped(spec: TaskSpec) -> Draw:
     """Scenarios under the synchronous clock, on which every flow decides in every step."""
-    return lambda seed: spec.training(seed).model_copy(update={"clock": Synchronous()})
+    return lambda seed: spec.episode(seed).model_copy(update={"clock": Synchronous()})
 
 
 def _gymnasium(spec: TaskSpec, **arguments: Any) -> FlowEnv:
@@ -137,7 +137,7 @@ def _pettingzoo(spec: TaskSpec, **arguments: Any) -> Any:
 def _rllib(spec: TaskSpec, **arguments: Any) -> Any:
     from ns3_env.envs.rllib_env import FlowMultiAgentEnv
 
-    config = {"scenario": spec.training, "slots": spec.slots}
+    config = {"scenario": spec.episode, "slots": spec.slots}
     return FlowMultiAgentEnv({**config, **_posed(spec, arguments)})
 
 
@@ -146,7 +146,8 @@ def _rollouts(spec: TaskSpec, seed: int = 1, **arguments: Any) -> Rollouts:
         raise ValueError(
             f"{spec.id}: rollouts decide inside simulators, and agents at ports do not: 'stream'"
         )
-    return Rollouts(_by_episode(spec, seed), **{"seed": seed, **_posed(spec, arguments)})
+    options = {"seed": seed, **_posed(spec, arguments)}
+    return Rollouts(lambda episode: spec.training(episode_seed(seed, episode)), **options)
 
 
 #: Front ends by name.

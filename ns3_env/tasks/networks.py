@@ -59,11 +59,7 @@ def incast(random: Random) -> Keys:
 
 
 #: Scored by fairness, which policies are told to seek.
-_OF_SHARES: Keys = {
-    "measure": "max_min",
-    "reward": "multi_objective",
-    "attributes": {"FairnessWeight": 1.0},
-}
+_OF_SHARES: Keys = {"measure": "max_min", "attributes": {"FairnessWeight": 1.0}}
 
 
 @declare("Joining", **_OF_SHARES, slots=8)
@@ -266,6 +262,7 @@ def all_reduce(random: Random) -> Keys:
     reward="slowdown",
     clock=PerNotification(),
     attributes={"InitialWindow": False},
+    spared={},
     slots=32,
 )
 def layer2(random: Random) -> Keys:
@@ -291,6 +288,7 @@ def layer2(random: Random) -> Keys:
     action=LogarithmicWindow(),
     reward="slowdown",
     clock=PerFlowRtt(),
+    spared={},
     slots=32,
 )
 def tcp(random: Random) -> Keys:
@@ -311,6 +309,7 @@ def tcp(random: Random) -> Keys:
     action=ExponentialWindow(alpha=0.5, least_packets=1),
     reward="slowdown",
     clock=PerFlowRtt(rtt_fraction=1.0),
+    spared={},
     slots=8,
 )
 def variable(random: Random) -> Keys:
@@ -347,6 +346,8 @@ declare(
     action=EcnThresholds(),
     fields=ACC_FIELDS,
     reward="acc",
+    clock=PerFlowRtt(rtt_fraction=1.0),
+    spared={},
     slots=20,
     decisions=1_500_000,
     tests=40,

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -31,11 +32,15 @@ def declare(name: str, **settings: Any) -> Callable[[Draw], Draw]:
 
 
 def task(name: str) -> TaskSpec:
-    """The task of this name, or of an id such as "ns3_env/Incast-v2".
+    """The task of this name, or of an id such as "ns3_env/Incast-v4".
 
-    Raises ValueError, naming the known ones.
+    Raises ValueError, naming the known ones, or the version of today of a task whose former id this is.
     """
     for spec in (*TASKS.values(), *PORT_TASKS.values()):
         if name in (spec.name, spec.id, spec.id.partition("/")[2]):
             return spec
+        if re.fullmatch(rf"(ns3_env/)?{re.escape(spec.name)}-v\d+", name):
+            raise ValueError(
+                f"{name!r} is another version of this task than {spec.id!r}: their scores differ"
+            )
     raise ValueError(f"there is no task {name!r}; there are {', '.join((*TASKS, *PORT_TASKS))}")

@@ -11,8 +11,11 @@ import pytest
 from ns3_env.agents.configuration.config import RunConfig
 from ns3_env.agents.configuration.inputs import apply_overrides, read_inputs
 from ns3_env.agents.fdcc import FdccConfig
+from ns3_env.agents.training.run import plan
 from ns3_env.config.model import validate
 from ns3_env.errors import ConfigError
+from ns3_env.tasks import task
+from tests.paths import ROOT
 
 GOOD: dict[str, Any] = {
     "agent": {"name": "fdcc", "hidden": 8},
@@ -29,6 +32,32 @@ def test_overrides_reach_into_sections_and_are_typed() -> None:
     assert config.name == "a-b"
     assert "train" not in GOOD
     assert GOOD["agent"] == {"name": "fdcc", "hidden": 8}
+
+
+def test_what_env_leaves_out_is_the_problem_of_the_curriculums_tasks(tmp_path: Path) -> None:
+    file = tmp_path / "run.yaml"
+    file.write_text("agent: {name: ppo}\nenv: {placement: simulator, reward: {name: slowdown}}")
+    inputs = read_inputs(file, ROOT / "curricula/tasks.yaml")
+    env, spec = plan(inputs, ["env.action.alpha=2"]).config.env, task("Incast")
+    assert (tuple(env.fields), env.clock, env.reward.name) == (spec.fields, spec.clock, "slowdown")
+    assert {"name": env.action.name, **env.action.settings} == {
+        "name": spec.flow_action.name,
+        **vars(spec.flow_action),
+        "alpha": 2,
+    }
+    assert {key: value for key, value in env.spared.items() if value} == spec.spared
+    of_fields = plan(inputs, ["env.fields=[rtt, fair_share]"]).config.env
+    assert of_fields.fields == ["rtt", "fair_share"]
+
+
+def test_what_tasks_of_a_curriculum_have_in_different_ways_has_to_be_written(tmp_path: Path) -> None:
+    file, curriculum = tmp_path / "run.yaml", tmp_path / "curriculum.yaml"
+    file.write_text("agent: {name: ppo}\nenv: {placement: simulator}")
+    curriculum.write_text("tasks: [Incast, AllReduce]")
+    with pytest.raises(
+        ConfigError, match=r"run\.yaml: env\.reward: missing.*Incast and AllReduce.*write one"
+    ):
+        plan(read_inputs(file, curriculum))
 
 
 @pytest.mark.parametrize("override", ["decisions", "=3", "seed.x=3", "seed=[", "agent.name.x=1"])

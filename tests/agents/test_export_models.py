@@ -16,9 +16,10 @@ from torch import nn
 
 import ns3_env
 from ns3_env.eval.commands.export import main
+from ns3_env.tasks import TASKS
 from tests.samples.files import Refused
 
-ID = "ns3_env/Bursts-v3"
+ID = "ns3_env/Bursts-v4"
 
 
 class CleanRlAgent(nn.Module):
@@ -43,7 +44,10 @@ def test_a_model_of_stable_baselines_trained_on_an_id(algorithm: Any, tmp_path: 
     task = gym.make(ID).unwrapped.task  # type: ignore[attr-defined]
     spec = ns3_env.load_policy(file).spec
     assert list(spec.fields) == list(task.fields)
-    assert spec.action["name"] == task.action.name
+    assert spec.action == {"name": task.action.name, **vars(task.action)}
+    of_task = TASKS["Bursts"]
+    assert (spec.clock, spec.telemetry_bytes) == (of_task.clock, of_task.problem().telemetry_bytes)
+    assert {key: getattr(spec, key) for key in of_task.spared} == of_task.spared
     observations = np.random.default_rng(0).uniform(0, 1, (50, len(task.fields))).astype(np.float32)
     answers, _ = model.predict(observations, deterministic=True)
     np.testing.assert_allclose(np.clip(actions(file, observations), -1, 1), answers, atol=1e-5)
@@ -112,7 +116,7 @@ def test_a_zip_of_stable_baselines_needs_its_id_and_leave_to_run_code(
 ) -> None:
     model = PPO("MlpPolicy", ID, seed=1)
     model.save(tmp_path / "bursts.zip")
-    assert "add --env ns3_env/Bursts-v3" in refused(main, tmp_path / "bursts.zip")
+    assert "add --env ns3_env/Bursts-v4" in refused(main, tmp_path / "bursts.zip")
     assert "--allow-imports" in refused(main, tmp_path / "bursts.zip", "--env", ID)
     allowed = (tmp_path / "bursts.zip", "--env", ID, "--allow-imports", "--out", tmp_path / "x.onnx")
     assert "the name of --out says the format" in refused(main, *allowed, "--format", "native")

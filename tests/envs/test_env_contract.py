@@ -226,8 +226,8 @@ _REFUSED: list[tuple[str, dict[str, Any], str]] = [
     (ID, {"action": "absolut"}, "unknown action map 'absolut'; known: "),
     (ID, {"fields": "rtt"}, r"fields: is 'rtt': write a list of names, \['rtt'\]"),
     (ID, {"task": "Incast"}, r"task: is 'Incast': write ns3_env.Task\("),
-    ("ns3_env/Incast-v3", {"flows": 60}, "ns3_env/Incast-v3: flows: the task draws its own scenarios"),
-    ("ns3_env/Incast-v3", {"scenario": {}}, "ns3_env/Incast-v3: scenario: the task draws its own scenarios"),
+    ("ns3_env/Incast-v4", {"flows": 60}, "ns3_env/Incast-v4: flows: the task draws its own scenarios"),
+    ("ns3_env/Incast-v4", {"scenario": {}}, "ns3_env/Incast-v4: scenario: the task draws its own scenarios"),
     ("ns3_env/TcpBottleneck-v0", {"flows": -1}, "bottleneck of -1 flows: topology.senders: "),
 ]
 

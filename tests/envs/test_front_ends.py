@@ -203,7 +203,7 @@ def test_make_vec_is_its_single_environments_row_by_row_with_infos_joined_as_gym
     assert len({env._simulator.pid for env in vector.envs}) == 2
     vector.action_space.seed(5)
     over, ends = np.zeros(5, dtype=np.bool_), 0
-    for _ in range(40):
+    for _ in range(120):
         if mode is AutoresetMode.DISABLED and over.any():
             observations = vector.reset(options={"reset_mask": over})[0]
             alone = [env.reset()[0] if over[i] else alone[i] for i, env in enumerate(singles)]

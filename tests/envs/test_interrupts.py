@@ -169,7 +169,7 @@ def _sb3_reset(env: Any) -> Any:
 
 
 def _gymnasium(name: str) -> Callable[[Path], Any]:
-    keys = {} if "Incast-v3" in name else {"flows": 2}
+    keys = {} if "Incast-v4" in name else {"flows": 2}
     return lambda folder: gym.make(name, **keys)
 
 
@@ -185,7 +185,7 @@ def _seeded(env: Any) -> Any:
 _ONE = np.zeros(1, dtype=np.float32)
 _FRONT_ENDS: dict[str, FrontEnd] = {
     "rdma": FrontEnd(_gymnasium("ns3_env/RdmaIncast-v1"), lambda env: _steps(env, _ONE), _seeded),
-    "task": FrontEnd(_gymnasium("ns3_env/Incast-v3"), lambda env: _steps(env, _ONE), _seeded),
+    "task": FrontEnd(_gymnasium("ns3_env/Incast-v4"), lambda env: _steps(env, _ONE), _seeded),
     "branch": FrontEnd(lambda _: FlowEnv(flows=2), _branched, _seeded),
     "make_vec": FrontEnd(
         lambda _: gym.make_vec("ns3_env/RdmaIncast-v1", num_envs=2, scenario=incast_scenario(2, 20_000)),

@@ -52,7 +52,7 @@ def test_the_api_says_what_docstrings_say(site: Path) -> None:
 
 def test_the_notebooks_outputs_are_on_its_page(site: Path) -> None:
     page = (site / "notebooks/first-hour.html").read_text("utf-8")
-    assert "sends its fair share: 49 decisions" in page
+    assert "sends its fair share: 115 decisions" in page
     assert "constant-window" in page
     linked = re.findall(r'src="(first-hour-\d\.png)"', page)
     assert len(linked) == 3

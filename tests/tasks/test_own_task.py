@@ -50,7 +50,7 @@ def test_every_front_end_makes_it(module: dict[str, Any]) -> None:
 
 
 def test_what_cannot_be_scored_is_a_sentence() -> None:
-    with pytest.raises(ConfigError, match=r"dctcp cannot run ns3_env/Mixed-v3: its fields, or the marks"):
+    with pytest.raises(ConfigError, match=r"dctcp cannot run ns3_env/Mixed-v4: its fields, or the marks"):
         tasks.score("dctcp", "Mixed")
     with pytest.raises(ConfigError, match="the nearest known one is 'Bursts'"):
         tasks.score("hpcc", "Burst")

@@ -15,7 +15,9 @@ from gymnasium.utils.env_checker import check_env
 from ns3_env.agents.configuration.config import EnvConfig
 from ns3_env.agents.curriculum.curriculum import Curriculum, CurriculumConfig
 from ns3_env.config.model import validate
+from ns3_env.decision.observations import FIELDS, INDEX
 from ns3_env.decision.rewards import make_reward
+from ns3_env.envs.bottleneck_envs import RDMA_ACTION, RDMA_CLOCK
 from ns3_env.envs.gym_env import FlowEnv
 from ns3_env.errors import ConfigError
 from ns3_env.ids import VERSIONS
@@ -76,8 +78,58 @@ def _life(env: Any, seed: int) -> list[float]:
     return [*rewards, info["slowdown"]]
 
 
+@pytest.mark.parametrize("name", [name for name, spec in TASKS.items() if spec.clock == RDMA_CLOCK])
+def test_a_flow_decides_its_first_window_before_its_first_packet(name: str) -> None:
+    env = gymnasium.make(task(name).id)
+    _, info = env.reset(seed=2)
+    first = info["telemetry"]
+    assert (first["rtt"], first["attained"], first["inflight_bytes"]) == (0, 0, 0)
+    assert first["window_bytes"] == pytest.approx(0.5 * first["bdp_bytes"])
+    env.close()
+
+
+def test_an_action_lets_one_flow_of_a_hundred_take_a_link_and_none_wait_for_four_rtts() -> None:
+    record = np.zeros((1, len(FIELDS)))
+    for field, value in {
+        "fair_share": 0.01,
+        "bdp_bytes": 1e5,
+        "packet_bytes": 1e3,
+        "host_rate_bps": 1e11,
+    }.items():
+        record[0, INDEX[field]] = value
+    least, share, most = (RDMA_ACTION(np.array([[a]]), record)[0, 0] for a in (-1.0, 0.0, 1.0))
+    assert most == pytest.approx(1e5, rel=0.01)
+    assert share == pytest.approx(1e3)
+    assert least == pytest.approx(320)  # a packet each 3.1 base RTTs, even if the share is less
+
+
+def test_flows_of_an_environment_spare_telemetry_and_those_of_tests_leave_that_to_the_entry() -> None:
+    spec = task("Incast")
+    spared = {"TelemetryEveryRtts": 0.2}
+    assert spec.episode(1).controllers[0].attributes == spared
+    for front_end in ("gymnasium", "stream", "sb3", "pettingzoo"):
+        env = make("Incast", front_end)
+        scenario = env.sampler(0) if hasattr(env, "sampler") else env.scenario
+        assert {*spared.items()} <= {*scenario.controllers[0].attributes.items()}, front_end
+        env.close()
+    assert not spec.training(1).controllers[0].attributes
+    assert not spec.test(1).controllers[0].attributes
+
+
+def test_a_former_id_names_the_one_of_today() -> None:
+    with pytest.raises(
+        ValueError, match="'Incast-v3' is another version of this task than 'ns3_env/Incast-v4'"
+    ):
+        task("Incast-v3")
+    with (
+        pytest.warns(DeprecationWarning, match="v4"),
+        pytest.raises(gymnasium.error.DeprecatedEnv, match="Please use `ns3_env/Incast-v4` instead"),
+    ):
+        gymnasium.make("ns3_env/Incast-v3")
+
+
 def test_gymnasiums_checker_passes() -> None:
-    env = gymnasium.make("ns3_env/Bursts-v3")
+    env = gymnasium.make("ns3_env/Bursts-v4")
     check_env(env.unwrapped)
     env.close()
 
@@ -141,11 +193,11 @@ def test_only_policies_are_told_that_a_task_is_scored_by_fairness() -> None:
 
 
 def test_a_curriculum_of_tasks_draws_each_as_often() -> None:
-    config = validate({"tasks": ["Incast", "ns3_env/Rates-v3"]}, CurriculumConfig, "c.yaml")
+    config = validate({"tasks": ["Incast", "ns3_env/Rates-v4"]}, CurriculumConfig, "c.yaml")
     curriculum = Curriculum(config, EnvConfig(fields=["rtt"]), 1, "c.yaml")
     sources = [curriculum(episode).source for episode in range(200)]
-    assert {*sources} == {"ns3_env/Incast-v3", "ns3_env/Rates-v3"}
-    assert 70 < sources.count("ns3_env/Incast-v3") < 130
+    assert {*sources} == {"ns3_env/Incast-v4", "ns3_env/Rates-v4"}
+    assert 70 < sources.count("ns3_env/Incast-v4") < 130
     assert curriculum.most_flows == 64
     with pytest.raises(ConfigError, match="tasks: there is no task 'Incest'"):
         validate({"tasks": ["Incest"]}, CurriculumConfig, "c.yaml")
@@ -162,7 +214,7 @@ def test_a_task_of_another_package_is_made_by_name_and_by_id() -> None:
     try:
         declare("Mine")(draw)
         assert task("Mine").id == "ns3_env/Mine-v0"
-        assert task("Incast").id == "ns3_env/Incast-v3"
+        assert task("Incast").id == "ns3_env/Incast-v4"
         for env in (make("Mine"), gymnasium.make("ns3_env/Mine-v0")):
             env.reset(seed=1)
             env.close()

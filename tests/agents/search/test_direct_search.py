@@ -80,7 +80,7 @@ def test_a_curriculum_of_tasks_is_drawn_from_and_not_the_default_scenario() -> N
     sampler, again = (Episodes(curriculum, search, seed=7) for _ in range(2))
     training = [x.scenario for number in range(8) for x in sampler.of_generation(number)]
     validation = [x.scenario for x in sampler.of_validation()]
-    assert {scenario.source for scenario in training} == {"ns3_env/Incast-v3", "ns3_env/Rates-v3"}
+    assert {scenario.source for scenario in training} == {"ns3_env/Incast-v4", "ns3_env/Rates-v4"}
     assert len({scenario.seed for scenario in (*training, *validation)}) == 27
     assert {scenario.traffic for scenario in validation}.isdisjoint(scenario.traffic for scenario in training)
     assert sampler.of_generation(3) == again.of_generation(3)

@@ -20,6 +20,7 @@ from ns3_env.agents.trajectories.dataset import Trajectory
 from ns3_env.agents.trajectories.playing import from_policy
 from ns3_env.errors import ConfigError
 from ns3_env.eval.commands.main import main
+from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.tasks import FIRST_TEST_SEED, task
 from tests.samples.policy_files import mlp_file
 
@@ -73,7 +74,7 @@ def test_a_row_has_one_of_the_tasks_actions_and_what_it_led_to(recorded: Any) ->
 
 def test_a_dataset_says_who_played_what(recorded: Any) -> None:
     description = recorded.storage.metadata
-    assert description["task"] == "ns3_env/LongShort-v3" == recorded.env_spec.id
+    assert description["task"] == "ns3_env/LongShort-v4" == recorded.env_spec.id
     assert description["algorithm_name"] == "mpcc"
     assert description["requirements"] == [f"ns3-env=={version('ns3-env')}"]
     [seed] = description["scenario_seeds"]
@@ -81,17 +82,27 @@ def test_a_dataset_says_who_played_what(recorded: Any) -> None:
     assert {metadata["seed"] for metadata in recorded.storage.get_episode_metadata([0, 3])} == {seed}
 
 
+def deciding_as_the_task(path: Path, **changes: Any) -> Path:
+    """A policy's file with the observation, the actions, the clock and the telemetry of the task."""
+    return mlp_file(
+        path,
+        observation=[{"field": name, "transform": "symlog"} for name in LONG_SHORT.fields],
+        action={"name": LONG_SHORT.action.name, **vars(LONG_SHORT.action)},
+        clock=LONG_SHORT.clock,
+        telemetry_bytes=LONG_SHORT.problem().telemetry_bytes,
+        **LONG_SHORT.spared,
+        **changes,
+    )
+
+
 def test_noise_disturbs_a_files_actions_and_is_told(tmp_path: Path) -> None:
-    action = {"name": LONG_SHORT.action.name, **vars(LONG_SHORT.action)}
-    settings: dict[str, Any] = {"action": action, "clock": LONG_SHORT.clock, "telemetry_bytes": 18}
-    settings["observation"] = [{"field": name} for name in LONG_SHORT.fields]
-    file = mlp_file(tmp_path / "policy.safetensors", zero=True, **settings)
+    file = deciding_as_the_task(tmp_path / "policy.safetensors", zero=True)
     noisy = record("LongShort", file, 1, "ns3_env/longshort/noisy-v0", noise=0.2)
     actions = np.concatenate([flow.actions for flow in noisy.iterate_episodes()])
     assert actions.std() == pytest.approx(0.2, rel=0.1)
     assert noisy.storage.metadata["noise"] == 0.2
-    with pytest.raises(ConfigError, match="noise: needs a policy's file"):
-        record("LongShort", "mpcc", 1, "ns3_env/longshort/other-v0", noise=0.2)
+    same_from_python = from_policy(LONG_SHORT, NetworkPolicy.load(file), 1, 5, noise=0.2)
+    assert np.concatenate([flow.actions for flow in same_from_python]).std() == pytest.approx(0.2, rel=0.1)
 
 
 def test_nothing_is_left_of_a_dataset_that_was_not_written_to_its_end(datasets: Path) -> None:

@@ -95,6 +95,6 @@ def test_they_have_a_leaderboard_of_their_own(tmp_path: Path) -> None:
     means = scores.groupby("entry")["score"].mean()
     assert means["dcqcn"] == pytest.approx(0, abs=1e-6)
     assert means["oracle"] == pytest.approx(100)
-    jobs = pandas.read_csv(next((out / "cells" / "Training-v2-3" / "constant-window").glob("*/jobs.csv")))
+    jobs = pandas.read_csv(next((out / "cells" / "Training-v3-3" / "constant-window").glob("*/jobs.csv")))
     (row,) = scores[(scores["entry"] == "constant-window") & (scores["test_seed"] == 3)].to_dict("records")
     assert row["value"] == pytest.approx((jobs["end_ns"].max() - jobs["start_ns"].min()) / 1e6)

@@ -82,7 +82,7 @@ def test_a_score_is_that_of_geometric_means_and_halving_counts_the_same(scores: 
 
 def test_each_test_is_played_with_its_own_seed(done: Path) -> None:
     suite = BenchFolder.read(done).suite
-    assert [case.name for case in suite.scenarios[:2]] == ["Joining-v4-0", "Joining-v4-1"]
+    assert [case.name for case in suite.scenarios[:2]] == ["Joining-v5-0", "Joining-v5-1"]
     for case in suite.scenarios:
         number = int(case.name.rpartition("-")[2])
         assert suite.seeds_of(case) == [FIRST_TEST_SEED + number] == [case.scenario.seed]
@@ -115,14 +115,14 @@ def test_what_is_played_is_not_played_again(done: Path) -> None:
 def test_another_version_of_a_task_is_refused(
     done: Path, monkeypatch: pytest.MonkeyPatch, refused: Refused
 ) -> None:
-    monkeypatch.setitem(VERSIONS, "Shallow", 4)
+    monkeypatch.setitem(VERSIONS, "Shallow", 5)
     assert "no anchors of this version" in refused(main, "leaderboard", "Shallow")
     anchors = stored.stored_anchors()
-    newer = {**anchors, "Shallow": dataclasses.replace(anchors["Shallow"], version=3)}
+    newer = {**anchors, "Shallow": dataclasses.replace(anchors["Shallow"], version=4)}
     monkeypatch.setattr("ns3_env.tasks.anchors.stored_anchors", lambda: newer)
-    assert "Shallow-v3, and the task is ns3_env/Shallow-v4" in refused(main, "report", done)
+    assert "Shallow-v4, and the task is ns3_env/Shallow-v5" in refused(main, "report", done)
     message = refused(main, "leaderboard", "Joining", "--entries", "hpcc", "--out", done)
-    assert "Shallow-v4" in message
+    assert "Shallow-v5" in message
 
 
 def test_tests_that_change_without_a_version_are_an_error_that_says_what_to_do() -> None:
@@ -298,7 +298,7 @@ def of_policy(policy: PolicyFile) -> Callable[[Path], None]:
 
 def test_an_entry_that_lacks_a_cell_has_no_score_in_the_task(done: Path, tmp_path: Path) -> None:
     out = Path(shutil.copytree(done, tmp_path / "out"))
-    shutil.rmtree(out / "cells" / "Joining-v4-4" / "hpcc")
+    shutil.rmtree(out / "cells" / "Joining-v5-4" / "hpcc")
     assert main(["report", str(out)]) == 0
     scores = pandas.read_parquet(out / "scores.parquet")
     assert set(scores[scores["entry"] == "hpcc"]["task"]) == {"Shallow", "Layer2"}
@@ -314,7 +314,7 @@ def test_benchmark_with_tasks_is_leaderboard_with_a_warning(capsys: pytest.Captu
 
 def test_all_stands_for_all_and_the_references_always_play() -> None:
     assert specs_of(["all"]) == list(TASKS.values())
-    assert [spec.name for spec in specs_of(["ns3_env/Rates-v3", "Incast"])] == ["Incast", "Rates"]
+    assert [spec.name for spec in specs_of(["ns3_env/Rates-v4", "Incast"])] == ["Incast", "Rates"]
     suite = suite_of_tasks(specs_of(["Incast"]), ["swift"])
     assert [x.name for x in suite.controllers] == ["swift", "dcqcn", *REFERENCES]
 
