@@ -14,11 +14,12 @@ import numpy as np
 import onnx
 import pytest
 import torch as th
+import yaml
 from torch import nn
 
 from ns3_env.agents.export.export import largest_difference, record_histories
 from ns3_env.agents.export.formats import FORMATS, find_format
-from ns3_env.agents.export.source import find_source
+from ns3_env.agents.export.source import Source, find_source
 from ns3_env.agents.sb3.export import of_sb3
 from ns3_env.agents.training.checkpoint import TrainedPolicy, resolve
 from ns3_env.agents.training.layout import read_arrays, write_arrays
@@ -32,7 +33,7 @@ from ns3_env.policies.header import PolicySpec
 from ns3_env.policies.history import Floats, Ints
 from ns3_env.policies.native_policy import NetworkPolicy
 from tests.paths import ROOT
-from tests.samples.agents import AGENTS, FIELDS, RECURRENT_PPO, checkpoint, trainer
+from tests.samples.agents import AGENTS, FIELDS, RECURRENT_PPO, checkpoint, configuration, trainer
 from tests.samples.files import Refused
 from tests.samples.policy_files import tiny
 
@@ -380,3 +381,32 @@ def test_the_example_decides_as_here_with_onnx_runtime_alone(tmp_path: Path, age
     assert "decision 4: window " in done.stdout
     decided = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("[[")]
     assert np.allclose(np.concatenate(decided), expected, rtol=1e-4)
+
+
+def test_a_run_is_compared_on_its_own_scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The comparison uses the run's evaluation, or without one its last stage."""
+    calls: list[tuple[str, int]] = []
+
+    def note(source: Source, count: int) -> Any:
+        calls.append((source.scenario.topology.kind, source.scenario.agent_flow_count))
+        return histories(source.policy.spec, count)
+
+    monkeypatch.setattr("ns3_env.agents.export.export.record_histories", note)
+    (tmp_path / "run" / "checkpoints").mkdir(parents=True)
+    config = configuration(AGENTS["td3"]).model_dump(mode="json")
+    stages = [
+        yaml.safe_load(
+            f"{{name: s{senders}, advance: {{after_episodes: 1}}, scenario: {{topology: {{kind: dumbbell, "
+            f"senders: {senders}}}, traffic: {{kind: incast, size_bytes: 1000}}}}}}"
+        )
+        for senders in (2, 7)
+    ]
+    (tmp_path / "run" / "curriculum.yaml").write_text(json.dumps({"stages": stages}))
+    folder = checkpoint(tmp_path / "run" / "checkpoints" / "000000000001", AGENTS["td3"])
+    (folder / "state.json").write_text("{}")
+    for evaluation in (None, {"scenario": stages[0]["scenario"]}):
+        (tmp_path / "run" / "config.yaml").write_text(json.dumps({**config, "evaluation": evaluation}))
+        command = [str(tmp_path / "run"), "--format", "native", "--out", str(tmp_path / "out")]
+        assert main(command) == 0
+    assert main([str(folder / "policy.safetensors"), *command[1:]]) == 0
+    assert calls == [("dumbbell", 7), ("dumbbell", 2), ("dumbbell", 4)]

@@ -233,6 +233,14 @@ def test_what_has_no_form_in_c_is_refused_with_what_has(tmp_path: Path, refused:
     assert [path.name for path in tmp_path.iterdir()] == ["p"]
 
 
+def test_without_a_compiler_the_command_says_what_is_missing(
+    tmp_path: Path, refused: Refused, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    message = refused(main, "rlcc", "--format", "c", "--out", tmp_path / "rlcc_nic.c")
+    assert "there is no C compiler (set CC)" in message
+
+
 PARTS = ("path", "observation")
 
 

@@ -16,9 +16,11 @@ from stable_baselines3.common.buffers import RolloutBuffer
 import train
 from ns3_env.agents.sb3.censored import CensoredGaussian
 from ns3_env.agents.sb3.episode_buffer import generalised_advantages
+from ns3_env.errors import ConfigError
 from ns3_env.policies.file import POLICY_FILE, read_policy
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
+from tests.samples.agents import trainer
 from tests.samples.runs import checkpoints, the_run, written
 
 CONFIG: dict[str, Any] = {
@@ -96,3 +98,11 @@ def test_ratios_of_likelihoods_stay_finite_where_a_narrow_policy_moves() -> None
     narrow = CensoredGaussian(1).proba_distribution(th.tensor([[5.0]], requires_grad=True), th.tensor([-6.0]))
     likely = narrow.log_prob(th.tensor([[-1.0], [0.3], [1.0]]))
     assert bool(th.isfinite((0.0 - likely).exp()).all())
+
+
+TD3 = {"name": "td3", "options": {"buffer_size": 100, "learning_starts": 0}}
+
+
+def test_an_algorithm_without_noise_refuses_it() -> None:
+    with pytest.raises(ConfigError, match=r"ppo does not accept its options: .*action_noise"):
+        trainer({"name": "ppo", "action_noise": 0.1, "options": {"n_steps": 16, "batch_size": 16}})

@@ -197,6 +197,11 @@ def test_a_picture_shows_what_has_happened_since_the_reset() -> None:
     env.close()
 
 
+def test_another_render_mode_is_refused_by_name() -> None:
+    with pytest.raises(ValueError, match=r"one of \['rgb_array'\], not 'human'"):
+        FlowEnv(render_mode="human")
+
+
 def test_reset_plays_the_scenario_that_it_is_given(tmp_path: Path) -> None:
     env = FlowEnv(flows=2)
     env.reset(seed=1)

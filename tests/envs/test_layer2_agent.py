@@ -15,6 +15,7 @@ from ns3_env.config.folders import DATA
 from ns3_env.decision.actions import MultiplicativeRate
 from ns3_env.decision.observations import FIELDS, INDEX
 from ns3_env.decision.rewards import make_reward
+from ns3_env.envs.gym_env import FlowEnv
 from ns3_env.envs.pettingzoo_env import FlowParallelEnv
 from ns3_env.envs.rollouts import Rollout, Rollouts
 from ns3_env.envs.sb3_vec_env import FlowVecEnv
@@ -126,6 +127,13 @@ def test_a_training_tells_where_no_frame_ever_comes(tmp_path: Path, refused: Ref
     command = small(tmp_path)
     dumped(tmp_path / "curriculum.yaml", {"stages": [{"name": "none", "scenario": incast(5_000)}]})
     assert "episodes in a row ended without a decision" in refused(train.main, *command)
+
+
+def test_a_gymnasium_env_tells_where_no_frame_comes() -> None:
+    env = FlowEnv(scenario(5_000, 20_000_000, 20_000_000), others="qcn", fields=HEARD, reward="queue_target")
+    with pytest.raises(ScenarioError, match="never decides"):
+        env.reset(seed=1)
+    env.close()
 
 
 def test_flows_that_no_frame_reaches_and_flows_that_end_early_are_ends_without_decisions() -> None:

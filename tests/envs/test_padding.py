@@ -16,6 +16,7 @@ from sb3_contrib.common.recurrent.type_aliases import RNNStates
 from stable_baselines3 import PPO, SAC, TD3
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.evaluation import evaluate_policy
 
 from ns3_env.envs.sb3_buffers import masked, none_alone
 from ns3_env.envs.sb3_vec_env import FlowVecEnv
@@ -261,3 +262,11 @@ def test_no_decision_is_alone_in_a_minibatch_of_a_recurrent_policy(
     merged = none_alone(rows)
     assert [len(part) for part in merged] == lengths
     assert np.concatenate(merged).tolist() == list(range(sum(sizes)))
+
+
+def test_evaluation_counts_each_flow_once() -> None:
+    with Counting() as env:
+        model = masked(PPO("MlpPolicy", env, n_steps=16, batch_size=16, policy_kwargs=small()))
+        rewards, lengths = evaluate_policy(model, env, n_eval_episodes=16, return_episode_rewards=True)
+        assert len(rewards) >= 16
+        assert min(lengths) >= 1

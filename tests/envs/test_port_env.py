@@ -119,6 +119,14 @@ def test_the_task_has_a_row_for_each_port_in_every_front_end_that_steps() -> Non
     parallel.close()
 
 
+def test_test_scenarios_are_the_same_every_time_and_none_is_trained_on() -> None:
+    spec = task("Thresholds")
+    assert spec.test(3).to_simulator_text() == spec.test(3).to_simulator_text()
+    assert spec.test(39).seed > 2**31
+    with pytest.raises(ValueError, match="test scenarios are 0 to 39"):
+        spec.test(40)
+
+
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [

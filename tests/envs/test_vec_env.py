@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -113,6 +114,17 @@ def test_seed_repeats_episodes_and_reset_goes_on_to_the_next() -> None:
         assert np.array_equal(env.reset(), first)
         assert not np.array_equal(first, second)
     assert episode_seed(11, 3) == episode_seed(11, 3) != episode_seed(11, 4)
+
+
+def test_close_may_be_called_twice_and_leaves_no_process() -> None:
+    env = make(num_simulators=2)
+    env.reset()
+    pids = env.pids
+    env.close()
+    env.close()
+    assert not any(os.path.exists(f"/proc/{pid}") for pid in pids)
+    with pytest.raises(RuntimeError, match="closed"):
+        env.reset()
 
 
 _SCENARIO = incast_scenario(4, 60_000).model_copy(update={"clock": Synchronous(interval_ns=5_000)})

@@ -4,17 +4,21 @@
 from __future__ import annotations
 
 import functools
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ns3_env.agents.training.layout import controller_layout, write_layout
 from ns3_env.errors import ScenarioError
+from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.episodes.entry import Entry, played_by
-from ns3_env.scenario import AGENT, Controller, PerFlowRtt, Scenario
+from ns3_env.scenario import AGENT, POLICY, Controller, PerFlowRtt, Scenario
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Incast
 from ns3_env.simulator import Simulator
+from tests.samples.files import dumped
 from tests.samples.policy_files import carried_file, lstm_file, mlp_file, rlcc_file
 
 SCENARIO = Scenario(
@@ -81,3 +85,13 @@ def test_flows_that_the_traffic_puts_under_the_agent_are_refused(tmp_path: Path)
     scenario = SCENARIO.model_copy(update={"traffic": Incast(size_bytes=1000, controller=AGENT)})
     with pytest.raises(ScenarioError, match="placement 'python'"):
         scenario.playing(mlp_file(tmp_path / "policy.safetensors"))
+
+
+def test_what_a_search_found_is_run_from_its_checkpoint(tmp_path: Path) -> None:
+    scenario = dumped(tmp_path / "scenario.yaml", SCENARIO.model_dump(mode="json"))
+    checkpoint = tmp_path / "000000000009"
+    checkpoint.mkdir()
+    shutil.copy(mlp_file(tmp_path / "policy.safetensors"), checkpoint / "policy.safetensors")
+    write_layout(checkpoint, controller_layout(Controller(name=POLICY)))
+    ran = ["run", str(scenario), "--checkpoint", f"found={checkpoint}"]
+    assert main([*ran, "--out", str(tmp_path / "run")]) == 0

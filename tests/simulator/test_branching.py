@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import json
 import os
@@ -242,6 +243,30 @@ def test_a_copy_that_cannot_be_made_is_an_error_and_the_original_goes_on(
         with pytest.raises(SimulatorError, match="cannot be copied: No such file"):
             original.branch()
         goes_on(original, message)
+
+
+def test_an_interruption_while_a_copy_is_made_leaves_the_original_as_it_was(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with at_a_decision() as (original, _):
+        (other,) = original.branch()
+        expected = played_from(other)
+        other.close()
+        before = descriptors_before()
+        take = Simulator._next_message
+        looks = iter(range(1))
+
+        def interrupted(simulator: Simulator) -> int:
+            if next(looks, None) is not None:
+                raise KeyboardInterrupt
+            return take(simulator)
+
+        monkeypatch.setattr(Simulator, "_next_message", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            original.branch()
+        gc.collect()  # frames of the interruption
+        assert open_descriptors() == before
+        assert played_from(original) == expected
 
 
 def test_only_a_simulator_that_waits_for_actions_branches() -> None:

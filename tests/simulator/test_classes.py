@@ -9,10 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ns3_env.agents.training.checkpoint import env_of
 from ns3_env.config.yaml import parse
 from ns3_env.eval.commands.evaluation import main
+from ns3_env.eval.episodes.policy import run_policy
+from ns3_env.policies.native_policy import NetworkPolicy
+from ns3_env.scenario import Scenario
 from ns3_env.simulator.results import groups_of, of_group
 from tests.samples.files import dumped, rows
+from tests.samples.policy_files import mlp_file
 from tests.samples.scenarios import results_of
 
 KEYS: dict[str, Any] = parse("""
@@ -62,6 +67,19 @@ def test_flows_of_one_controller_have_attributes_of_their_own() -> None:
     assert {flow: window for _, flow, window, _ in results["windows"]} == dict(enumerate(windows.values()))
     narrow, wide = results["flows"]["fct_ns"]
     assert narrow > 3 * wide
+
+
+def test_a_policy_plays_one_group_and_baselines_the_others(tmp_path: Path) -> None:
+    policy = NetworkPolicy.load(mlp_file(tmp_path / "policy.safetensors"))
+    groups = {**KEYS["groups"], "rpc": {"traffic_class": "urgent"}}
+    scenario = Scenario.from_mapping({**KEYS, "groups": groups, "controllers": ["agent"]}, "x")
+    inside, across = (
+        run_policy(policy, env_of(policy.spec), scenario, 3, 1, placement=placement)[0].results
+        for placement in ("simulator", "python")
+    )
+    assert inside["flows"]["fct_ns"] == across["flows"]["fct_ns"]
+    assert set(of_group(inside, "storage")["flows"]["header_bytes"]) == {48}
+    assert set(of_group(inside, "rpc")["flows"]["header_bytes"]) == {48 + 16}  # the policy's fields
 
 
 def test_a_run_has_metrics_of_each_group_and_queues_of_each_class(tmp_path: Path) -> None:

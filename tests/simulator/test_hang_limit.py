@@ -3,23 +3,28 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 import train
 from ns3_env.cluster.worker_context import pack, unpack
 from ns3_env.errors import ConfigError
 from ns3_env.eval.commands.evaluation import main as eval_main
 from ns3_env.eval.commands.evaluation import parser
+from ns3_env.eval.episodes.scenario import run
 from ns3_env.scenario import Controller, Scenario, Switch
+from ns3_env.scenario.topology import FatTree3
 from ns3_env.simulator import HANG_TIMEOUT_VARIABLE, Simulator, hang_timeout_s
 from ns3_env.simulator.pool import LocalPool
 from ns3_env.simulator.results import Results
 from tests.paths import ROOT
 from tests.samples import runs
+from tests.samples.files import dumped
 
 pytestmark = pytest.mark.alone
 
@@ -144,3 +149,19 @@ def test_long_work_gives_signs_of_life(work: str) -> None:
     content, is_whole = WORK[work]
     with Simulator(hang_timeout_s=STRICT_S) as simulator:
         assert is_whole(simulator.play(content))
+
+
+@pytest.mark.parametrize(("interval_ns", "notice"), [(1000, True), (100_000, False)])
+def test_many_samples_are_announced_before_the_run(interval_ns: int, notice: bool, tmp_path: Path) -> None:
+    traffic = {"kind": "incast", "flows": 2, "size_bytes": 1000}
+    content = {"topology": {"kind": "fat_tree_3"}, "time_limit_ns": "50ms", "traffic": traffic}
+    file = dumped(tmp_path / "x.yaml", content)
+    console = Console(file=io.StringIO(), width=200)
+    run(file, ["hpcc"], tmp_path / "out", console=console, queue_series_ns=interval_ns)
+    assert isinstance(console.file, io.StringIO)
+    text = console.file.getvalue()
+    network = FatTree3().build()
+    ports = sum(network.nodes[end] == "switch" for link in network.links for end in (link.a, link.b))
+    expected = f"queue series: up to {ports * 50_001 / 1e6:,.1f} million samples"
+    assert (expected in text) is notice
+    assert text.startswith("queue series") is notice

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +18,12 @@ from ns3_env.decision.rewards import make_reward
 from ns3_env.envs.rollouts import Rollouts
 from ns3_env.errors import ConfigError
 from ns3_env.eval import metrics
+from ns3_env.eval.commands.evaluation import main
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import PLUGINS_VARIABLE, Simulator, list_controllers
 from ns3_env.simulator.pool import LocalPool, Play
 from ns3_env.simulator.results import Results
+from tests.samples.files import Refused, dumped
 
 KEYS: dict[str, Any] = {
     "transport": "tcp",
@@ -117,6 +121,49 @@ def test_a_policy_s_file_steers_them_inside_the_simulator() -> None:
     assert rollout.decisions > 10
     assert np.isfinite(rollout.rewards).all()
     assert min(rollout.results["flows"]["fct_ns"]) > 0
+
+
+@pytest.fixture
+def scenario_file(tmp_path: Path) -> Path:
+    return dumped(tmp_path / "my.yaml", KEYS)
+
+
+@pytest.mark.parametrize(
+    ("who", "text"),
+    [
+        ("hpcc", r"--controllers: 'hpcc' is RDMA's, and the scenario's transport is tcp; known: .*cubic"),
+        ("fdcc", r"'fdcc' cannot play: it observes 'qlen' .*telemetry of switches, which TCP has not"),
+        ("cubicc", r"--controllers: unknown controller 'cubicc'; known: .*cubic"),
+    ],
+)
+def test_a_name_of_the_other_transport_is_refused(
+    scenario_file: Path, tmp_path: Path, refused: Refused, who: str, text: str
+) -> None:
+    message = refused(main, "run", scenario_file, "--controllers", who, "--out", tmp_path / "out")
+    assert re.search(text, message)
+
+
+def test_a_trace_and_a_benchmark_s_report_have_what_tcp_has(scenario_file: Path, tmp_path: Path) -> None:
+    suite = {
+        "controllers": ["cubic", "dctcp"],
+        "scenarios": [{"name": "two", "scenario": "my.yaml"}],
+        "seeds": [1, 2],
+    }
+    bench = tmp_path / "bench"
+    assert (
+        main(["benchmark", str(dumped(tmp_path / "suite.yaml", suite)), "--out", str(bench), "--jobs", "1"])
+        == 0
+    )
+    cell = bench / "cells" / "two" / "cubic" / "seed-1"
+    assert json.loads((cell / "metrics.json").read_text())["metrics"]["rtt_p99_us"] > 30
+    report = (bench / "report.md").read_text()
+    assert "RTT, p99 (µs)" in report
+    assert "PFC" not in report
+    assert "Packets lost" not in report
+    assert "Where packets were lost" not in (bench / "report.html").read_text()
+    out = tmp_path / "trace"
+    assert main(["run", str(cell / "config.yaml"), "--trace", "--out", str(out)]) == 0
+    assert (out / "cubic" / "windows.csv").read_text().count("\n") > 5
 
 
 def test_the_first_packets_are_paced_as_is_told() -> None:

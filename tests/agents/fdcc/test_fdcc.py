@@ -129,6 +129,21 @@ def test_no_pickle_is_read(tmp_path: Path) -> None:
         RecurrentTD3Policy.load(str(tmp_path / "policy.pth"))
 
 
+def test_a_callback_stops_and_learning_goes_on_without_reset() -> None:
+    class Stop(BaseCallback):
+        def _on_step(self) -> bool:
+            return self.num_timesteps < 60
+
+    env = FakeRdmaVecEnv(3)
+    model = small(env)
+    model.learn(500, callback=Stop())
+    assert 60 <= model.num_timesteps < 64
+    episodes = env.episodes.copy()
+    model.learn(50, reset_num_timesteps=False, progress_bar=True)
+    assert model.num_timesteps >= 110
+    assert (env.episodes >= episodes).all()
+
+
 def test_it_runs_on_an_ordinary_vec_env() -> None:
     env = DummyVecEnv([lambda: gym.make("Pendulum-v1", max_episode_steps=20)] * 2)
     model = small(env).learn(300)

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from gymnasium import spaces
@@ -127,3 +129,19 @@ def test_only_decisions_with_a_known_outcome_are_stored() -> None:
     assert list(buffer.rewards[:2, 0]) == [2.0, 2.0]
     assert list(buffer.actions[:2, 0]) == [np.float32(0.1)] * 2
     assert not buffer.dones[:2].any()
+
+
+def test_a_saved_buffer_comes_back_without_the_episodes_under_way() -> None:
+    env = FakeRdmaVecEnv(3, 1)
+    buffer = make(env, 1000)
+    fill(env, buffer, 60)
+    data = pickle.dumps(buffer)
+    assert len(data) < 1000 * 200  # the size of the used part, not of the allocation
+    again: HistoryReplayBuffer = pickle.loads(data)
+    n = buffer.size()
+    assert again.size() == n
+    assert again.buffer_size == 1000
+    for name in HistoryReplayBuffer._RINGS:
+        assert (getattr(again, name)[:n] == getattr(buffer, name)[:n]).all()
+    assert not again.histories.lengths.any()
+    fill(env, again, 10)

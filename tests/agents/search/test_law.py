@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,11 @@ from ns3_env.agents.search.config import LawConfig, MetricsConfig, NetworkConfig
 from ns3_env.agents.search.laws.distil import distil
 from ns3_env.agents.search.laws.order import OrderLaw
 from ns3_env.agents.search.metrics_objective import MetricsObjective
-from ns3_env.agents.search.network import LawSubject
+from ns3_env.agents.search.network import LawSubject, NetworkSubject
 from ns3_env.errors import ConfigError
 from ns3_env.eval.comparisons.objective import METRICS_OF_EPISODES
+from ns3_env.policies.file import write_policy
+from ns3_env.policies.native_policy import NetworkPolicy
 
 #: One of four flows that fill their link, in the middle of a long one.
 USUAL = {
@@ -89,6 +92,15 @@ def test_the_same_seed_gives_the_same_bits_and_unread_fields_weigh_nothing() -> 
     other = distil(OrderLaw(), fields, [6], 20, 4)
     assert not np.array_equal(first["layers.1.weight"], other["layers.1.weight"])
     assert not first["layers.0.weight"][:, 0].any()
+
+
+def test_a_search_of_weights_begins_there(tmp_path: Path) -> None:
+    subject = NetworkSubject(network(hidden=[16, 16], start={"fit_steps": 2000}), "run", 1, "file")
+    write_policy(tmp_path / "policy.safetensors", subject.policy(subject.space.start))
+    policy = NetworkPolicy.load(tmp_path / "policy.safetensors")
+    rows = OrderLaw.situations(500, np.random.default_rng(7)).astype(np.float32)
+    actions, _ = policy.predict(rows)
+    assert np.sqrt(np.mean((actions[:, 0] - np.tanh(OrderLaw().answer(rows.astype(float)))) ** 2)) < 0.05
 
 
 def test_a_search_of_the_laws_numbers_reaches_law_action_map_and_clock() -> None:

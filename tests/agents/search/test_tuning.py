@@ -8,11 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ns3_env.agents.search.attributes import find_ends
+from ns3_env.agents.configuration.inputs import read_inputs
+from ns3_env.agents.search.attributes import AttributesSubject, find_ends
 from ns3_env.agents.search.config import Parameter
 from ns3_env.agents.search.optimiser import Optimiser
+from ns3_env.agents.search.plan import plan
 from ns3_env.agents.search.subject import space_of, values_at
 from ns3_env.agents.search.trials import Trial, TrialLog, compare_seeds, describe_gain
+from ns3_env.eval.comparisons.objective import METRICS_OF_EPISODES
+from tests.paths import ROOT
 
 
 def test_the_trials_of_another_run_are_refused(tmp_path: Path) -> None:
@@ -86,3 +90,16 @@ def test_a_setting_at_the_end_of_its_range_is_named() -> None:
     assert find_ends(parameters, {"A": 1.0, "B": 0.5}) == []
     (line,) = find_ends(parameters, {"A": 0.0101, "B": 0.5})
     assert "controller.parameters.A" in line
+
+
+def test_the_shipped_configurations_are_sound() -> None:
+    curriculum = ROOT / "curricula/incast_whole.yaml"
+    mpcc = plan(read_inputs(ROOT / "configs/mpcc.yaml", curriculum), metrics=METRICS_OF_EPISODES)
+    assert isinstance(mpcc.subject, AttributesSubject)
+    assert mpcc.subject.parameters["WeightWindow"].start == 10
+    # Zheng 2024, sec. 5.2.2: W_Q:W_R = 1:10.
+    assert mpcc.subject.before[1].attributes == {"WeightQueue": 1.0, "WeightWindow": 10.0}
+    dcqcn = plan(read_inputs(ROOT / "configs/dcqcn.yaml", curriculum))
+    assert isinstance(dcqcn.subject, AttributesSubject)
+    assert dcqcn.subject.parameters["IncreaseInterval"].start == 300_000
+    assert dcqcn.subject.before[1].attributes == {}

@@ -107,3 +107,10 @@ def test_a_curriculums_stages_have_a_curve_each(tmp_path: Path) -> None:
     figure = draw_learning([tmp_path], tmp_path / "learning.svg").read_text()
     assert "easy" in figure
     assert "hard" in figure
+
+
+def test_each_stage_of_several_runs_is_one_curve_with_their_range(tmp_path: Path) -> None:
+    header = "time/total_timesteps,curriculum/stage,validation/score,validation/easy,validation/hard\n"
+    runs = [run(tmp_path / x, header + f"100,0,1,1,{x}\n200,0,1,1,{x}\n") for x in ("2", "4")]
+    figure = draw_learning(runs, tmp_path / "learning.svg").read_text()
+    assert figure.count('id="FillBetweenPolyCollection') == 2

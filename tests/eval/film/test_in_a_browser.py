@@ -157,3 +157,34 @@ def test_windows_and_rates_are_those_of_the_file(page: Page, out: Path) -> None:
     at = "film.runs[1].flowIndex(2, film.runs[1].sampleAt(film.clock.now))"
     assert page.evaluate(f"film.runs[1].window[{at}]") == pytest.approx(float(last["window_bytes"]), rel=1e-6)
     assert page.evaluate(f"film.runs[1].rate[{at}]") == pytest.approx(float(last["rate_bps"]), rel=1e-6)
+
+
+def test_the_rate_of_a_changing_link_is_drawn_and_its_load_is_a_share_of_it(
+    open_page: Page, tmp_path: Path
+) -> None:
+    """A link of 100 Gb/s falls to 10 Gb/s: its rate is behind the flows' rates, and it is full at either."""
+    steps = [{"at_ns": 0, "rate_bps": 100e9}, {"at_ns": 20_000, "rate_bps": 10e9}]
+    changing = {
+        "topology": {"kind": "dumbbell", "senders": 2},
+        "traffic": {"kind": "incast", "size_bytes": 200_000},
+        "time_limit_ns": 10_000_000,
+        "link_rates": [{"link": [3, 4], "towards": 4, "steps": steps}],
+    }
+    scenario = dumped(tmp_path / "changing.yaml", changing)
+    command = ["run", str(scenario), "--controllers", "hpcc", "--out", str(tmp_path / "out")]
+    assert main([*command, "--watch", "--queue-series", str(STEP_NS)]) == 0
+    browser = open_page.context.browser
+    assert browser is not None
+    page = browser.new_page()
+    page.goto((tmp_path / "out" / "film.html").as_uri())
+    page.wait_for_function("window.film")
+    lines = page.evaluate(
+        "film.panels.shown[0].chart.lines.map((line) => [line.name, line.values[20], line.values[60]])"
+    )
+    assert [name for name, *_ in lines] == ["link", "hpcc"]
+    assert lines[0][1:] == pytest.approx([100e9, 10e9])
+    port = "film.portBetween(3, 4)"
+    loads = page.evaluate(f"[20, 60, 100].map((at) => film.runs[0].loadOf({port}, at, 8))")
+    assert loads == pytest.approx([1, 1, 1], abs=0.1)
+    assert "grey: the link" in page.inner_text(".panel h3 >> nth=0")
+    page.close()

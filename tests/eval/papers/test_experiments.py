@@ -20,7 +20,7 @@ from ns3_env.eval.papers.outcome import Grid, Outcome, Row
 from ns3_env.eval.papers.over_seeds import combine
 from ns3_env.eval.papers.panels import Drawing
 from ns3_env.eval.papers.rttmpc import buffers, sharing
-from ns3_env.eval.papers.show import refresh
+from ns3_env.eval.papers.show import markdown, number, refresh
 
 #: Scales at which an experiment needs a second or two, if not a hundredth of its default.
 TINY = {
@@ -155,6 +155,13 @@ def test_a_page_gets_claims_between_its_marks_and_counts_all_verdicts(tmp_path: 
     assert (pictures / "fig.png").read_bytes() == b"PNG"
     assert refresh(page, tmp_path / "runs", pictures) == ["one"]
     assert page.read_text() == text
+
+
+def test_numbers_are_short() -> None:
+    values = (None, "mpcc", 3.0, 0.24981, 140_334.4, float("1e-5"))
+    assert [number(x) for x in values] == ["–", "mpcc", "3", "0.2498", "140,334", "1e-05"]
+    empty = {"size": "all of it", "pictures": [], "rows": [], "grids": [], "claims": [], "notes": ["x"]}
+    assert markdown(empty) == "*All of it.*\n\n- x\n"
 
 
 def test_seeds_give_intervals_and_count_how_often_a_claim_holds(

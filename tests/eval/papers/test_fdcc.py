@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import math
 import operator
 from collections.abc import Callable
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 
 from ns3_env.errors import ConfigError
+from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.papers import experiment
 from ns3_env.eval.papers.experiment import Data
 from ns3_env.eval.papers.fdcc import incasts, workloads
@@ -178,3 +180,13 @@ def test_everybody_has_a_window_of_a_bdp(tmp_path: Path, monkeypatch: pytest.Mon
             bdp = max(results["flows"]["base_rtt_ns"]) * 100 / 8
             # Windows are of payload, and a window may overshoot by less than a packet.
             assert longest <= (8 * (bdp + 1000) - bdp) * 1.09, name
+
+
+def test_a_checkpoint_plays_in_the_place_of_a_released_policy(tmp_path: Path) -> None:
+    policy = mlp_file(tmp_path / "policy.safetensors")
+    options = ["--scale", "0.02", "--out", str(tmp_path / "out"), "--checkpoint", f"fdcc={policy}"]
+    assert main(["paper", "fdcc-long-short", *options, "--json", str(tmp_path / "copy.json")]) == 0
+    result = json.loads((tmp_path / "copy.json").read_text())
+    assert "fdcc" in [row[0] for row in result["grids"][0]["rows"]]
+    assert [claim["holds"] is None for claim in result["claims"]] == [True, False] * 2
+    assert any("FDCC is a policy given" in note for note in result["notes"])
