@@ -393,11 +393,15 @@ class Simulator:
     def check(self) -> None:
         """Checks that the process is well, no matter whose turn it is; no process is also well.
 
+        A script's process ends with its episode: it is also well.
+
         Raises:
             SimulatorDied: the process has ended.
             SimulatorHung: it is stopped, or has the turn and gives no sign of life, and was killed.
         """
         if self._process is None or self._agent is None:
+            return
+        if self._script is not None and not self.waiting and self.due < 0:
             return
         self._raise_if_dead()
         working = self.waiting and not self.answered()
@@ -460,8 +464,11 @@ class Simulator:
         raise SimulatorDied(message) from None
 
     def _raise_if_dead(self) -> None:
+        """Raises SimulatorDied if the process has ended, unless a script's last answer is still to be
+        received."""
         assert self._process is not None
-        if (message := self._process.death(self._played_scenario)) is not None:
+        message = self._process.death(self._played_scenario)
+        if message is not None and not (self._script is not None and self.answered()):
             self.kill()
             raise SimulatorDied(message)
 

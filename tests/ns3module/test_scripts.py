@@ -20,7 +20,7 @@ from scapy.utils import RawPcapReader
 from ns3_env import FlowVecEnv, ScenarioError, SimulatorDied, SimulatorHung
 from ns3_env.envs.script_env import ScriptEnv
 from ns3_env.eval.commands.train import main as train
-from ns3_env.simulator import Script, Simulator
+from ns3_env.simulator import DecisionBatch, EpisodeEnd, Script, Simulator
 from tests.ns3module.building import EXAMPLES, build, run
 from tests.paths import ROOT
 from tests.samples.runs import CONFIG, checkpoints, the_run, written
@@ -213,6 +213,19 @@ def test_a_script_of_a_training_asks_python(tmp_path: Path, capsys: pytest.Captu
 def test_the_seed_is_ns_3s_run(incast: Path) -> None:
     script = Script(incast, ASKING, seed=12)
     assert script.environment()["NS_GLOBAL_VALUE"].endswith("RngSeed=1;RngRun=12")
+
+
+def test_a_script_that_ended_with_its_episode_is_well_and_its_results_can_be_received(incast: Path) -> None:
+    with Simulator() as simulator:
+        for seed in (1, 2):
+            simulator.send_reset(Script(incast, ASKING, seed=seed))
+            while not isinstance(message := simulator.receive(), EpisodeEnd):
+                assert isinstance(message, DecisionBatch)
+                simulator.send_actions([[100_000, 1e11, 0]] * simulator.due)
+                assert simulator._process is not None
+                simulator._process.wait(0.1)
+                simulator.check()  # as while another simulator is waited for
+            simulator.check()
 
 
 def test_a_copy_of_a_script_goes_on_as_it_does(incast: Path) -> None:
