@@ -99,9 +99,9 @@ class TaskVectorEnv(FlowVectorEnv):
     env_class = TaskEnv
 
 
-def _by_episode(spec: TaskSpec, seed: int) -> Callable[[int], Scenario]:
-    """The scenario of each episode's number, for streams of this base seed."""
-    return lambda episode: spec.episode(episode_seed(seed, episode))
+def _by_episode(draw: Draw, seed: int) -> Callable[[int], Scenario]:
+    """The scenario of each episode's number, for streams and rollouts of this base seed."""
+    return lambda episode: draw(episode_seed(seed, episode))
 
 
 def _stepped(spec: TaskSpec) -> Draw:
@@ -115,7 +115,7 @@ def _gymnasium(spec: TaskSpec, **arguments: Any) -> FlowEnv:
 
 def _stream(spec: TaskSpec, seed: int = 1, **arguments: Any) -> FlowStream:
     options = {"slots": spec.slots, "seed": seed}
-    return FlowStream(_by_episode(spec, seed), **{**options, **_posed(spec, arguments)})
+    return FlowStream(_by_episode(spec.episode, seed), **{**options, **_posed(spec, arguments)})
 
 
 def _sb3(spec: TaskSpec, seed: int = 1, **arguments: Any) -> Any:
@@ -146,8 +146,7 @@ def _rollouts(spec: TaskSpec, seed: int = 1, **arguments: Any) -> Rollouts:
         raise ValueError(
             f"{spec.id}: rollouts decide inside simulators, and agents at ports do not: 'stream'"
         )
-    options = {"seed": seed, **_posed(spec, arguments)}
-    return Rollouts(lambda episode: spec.training(episode_seed(seed, episode)), **options)
+    return Rollouts(_by_episode(spec.training, seed), **{"seed": seed, **_posed(spec, arguments)})
 
 
 #: Front ends by name.

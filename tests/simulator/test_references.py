@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -14,38 +13,18 @@ from ns3_env.errors import ScenarioError
 from ns3_env.programs.executable import references
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
-from ns3_env.simulator.results import Floats
+from tests.simulator.one_bottleneck import dumbbell, waited, work_ns
 
 #: Time of a full packet with 48 B of headers at 100 Gb/s: 83.84 ns. A port does not preempt one.
 PACKET_NS = 1048 * 8 / 100 + 0.001
 
 
-def dumbbell(senders: int, flows: Sequence[Mapping[str, Any]], **more: Any) -> Scenario:
-    data = {
-        "topology": {"kind": "dumbbell", "senders": senders},
-        "traffic": {"kind": "list", "flows": [{"dst": senders, **flow} for flow in flows]},
-        "controllers": ["oracle"],
-        "time_limit_ns": 100_000_000,
-        **more,
-    }
-    return Scenario.from_mapping(data, "closed")
-
-
-def waited(results: Mapping[str, Any]) -> Floats:
-    """Waiting time of each flow in ns: its FCT minus its standalone FCT."""
-    flows = results["flows"]
-    return np.array(flows["fct_ns"], float) - np.array(flows["standalone_ns"], float)
-
-
-def work_ns(size_bytes: int) -> float:
-    """Time of a flow's bytes at the bottleneck, with headers."""
-    return (size_bytes + 48 * -(-size_bytes // 1000)) * 8 / 100
-
-
 def test_flows_that_start_together_end_as_shortest_remaining_first_has_it(simulator: Simulator) -> None:
     """Each flow waits for the work of all shorter ones, to within a packet: SRPT's minimum mean."""
     sizes = [int(size) for size in np.random.default_rng(3).integers(20_000, 2_000_000, 12)]
-    results = simulator.play(dumbbell(12, [{"src": i, "size_bytes": x} for i, x in enumerate(sizes)]))
+    results = simulator.play(
+        dumbbell("oracle", 12, [{"src": i, "size_bytes": x} for i, x in enumerate(sizes)])
+    )
     order = np.argsort(sizes)
     before = [0, *accumulate(work_ns(sizes[i]) for i in order[:-1])]
     assert waited(results)[order] == pytest.approx(before, abs=PACKET_NS)
@@ -56,7 +35,7 @@ def test_a_short_flow_passes_a_long_one(simulator: Simulator, source: int) -> No
     """It passes at a switch, and at a host's card from which the long flow's packets have not left yet."""
     long = {"src": 0, "size_bytes": 5_000_000}
     short = {"src": source, "size_bytes": 30_000, "start_ns": 123_457}
-    results = simulator.play(dumbbell(2, [long, short]))
+    results = simulator.play(dumbbell("oracle", 2, [long, short]))
     delay, length = waited(results)[1], waited(results)[0]
     # The packet in transmission has to end, at each of the three ports on the path that are otherwise idle.
     assert 0 <= delay <= PACKET_NS
@@ -66,7 +45,7 @@ def test_a_short_flow_passes_a_long_one(simulator: Simulator, source: int) -> No
 def test_acks_wait_for_no_data(simulator: Simulator) -> None:
     """Behind three windows of data to its sender a flow's ACKs would come at a quarter of its rate."""
     against = [{"src": i, "dst": 0, "size_bytes": 1_000_000} for i in (2, 3, 4)]
-    results = simulator.play(dumbbell(5, [{"src": 0, "dst": 1, "size_bytes": 500_000}, *against]))
+    results = simulator.play(dumbbell("oracle", 5, [{"src": 0, "dst": 1, "size_bytes": 500_000}, *against]))
     assert waited(results)[0] < 0.1 * work_ns(500_000), "its sender's ACKs for their data, 60 B of 1048"
 
 
@@ -75,7 +54,7 @@ def test_a_flow_alone_has_the_line_to_itself(simulator: Simulator) -> None:
     for topology in ({"kind": "dumbbell", "senders": 1, "delay_ns": 10}, {"kind": "dumbbell", "senders": 1}):
         for payload in (1000, 9000):
             flow = [{"src": 0, "size_bytes": 3_000_001}]
-            results = simulator.play(dumbbell(1, flow, topology=topology, payload_bytes=payload))
+            results = simulator.play(dumbbell("oracle", 1, flow, topology=topology, payload_bytes=payload))
             assert waited(results)[0] == pytest.approx(0, abs=1)
 
 
@@ -83,7 +62,7 @@ def test_nothing_is_lost_and_nobody_pauses_where_others_do(simulator: Simulator)
     """The scenario's buffers do not matter: 64 windows wait at one link."""
     flows = [{"src": i, "size_bytes": 200_000} for i in range(64)]
     for switch in ({"buffer_bytes": 3_000_000}, {"buffer_bytes": 400_000, "pfc": False}):
-        scenario = dumbbell(64, flows, switch=switch)
+        scenario = dumbbell("oracle", 64, flows, switch=switch)
         oracle, dcqcn = (simulator.play(scenario.under(x))["totals"] for x in ("oracle", "dcqcn"))
         assert oracle["pfc_frames"] == oracle["dropped_packets"] == oracle["unfinished"] == 0
         assert dcqcn["pfc_frames"] + dcqcn["dropped_packets"] > 0
@@ -92,12 +71,14 @@ def test_nothing_is_lost_and_nobody_pauses_where_others_do(simulator: Simulator)
 def test_who_waits_has_no_timeout_and_who_lost_has_one(simulator: Simulator) -> None:
     """A timer of 20 µs, and a flow that waits for 16 ms: it knows that its packets are only late."""
     short = [{"src": i, "size_bytes": 5_000_000} for i in range(1, 40)]
-    scenario = dumbbell(40, [{"src": 0, "size_bytes": 6_000_000}, *short], retransmission_timeout_ns=20_000)
+    scenario = dumbbell(
+        "oracle", 40, [{"src": 0, "size_bytes": 6_000_000}, *short], retransmission_timeout_ns=20_000
+    )
     flows = simulator.play(scenario)["flows"]
     assert flows["fct_ns"][0] > 15_000_000
     assert not any(flows["timeouts"])
     assert not any(flows["retransmitted_bytes"])
-    lossy = simulator.play(dumbbell(40, short, loss_probability=0.001))
+    lossy = simulator.play(dumbbell("oracle", 40, short, loss_probability=0.001))
     assert lossy["totals"]["unfinished"] == 0
     assert lossy["totals"]["dropped_packets"] > 100
     assert any(lossy["flows"]["timeouts"]), "of those that lost their last packet"
@@ -109,7 +90,7 @@ def test_streams_and_endless_flows_are_last(simulator: Simulator) -> None:
         {"kind": "list", "flows": [{"src": 0, "dst": 2, "size_bytes": "endless"}]},
         {"kind": "list", "flows": [{"src": 1, "dst": 2, "size_bytes": 1_000_000, "start_ns": 200_000}]},
     ]
-    results = simulator.play(dumbbell(2, [], traffic={"kind": "mix", "parts": parts}))
+    results = simulator.play(dumbbell("oracle", 2, [], traffic={"kind": "mix", "parts": parts}))
     assert results["flows"]["fct_ns"][0] == -1
     assert 0 <= waited(results)[1] <= 2 * PACKET_NS
 
@@ -144,7 +125,7 @@ def test_the_scenario_may_say_how_ports_schedule(simulator: Simulator) -> None:
     flows = [{"src": i, "size_bytes": (i + 1) * 50_000} for i in range(8)]
     means = {
         (name, scheduling): float(
-            np.mean(waited(simulator.play(dumbbell(8, flows, switch={"scheduling": scheduling}).under(name))))
+            np.mean(waited(simulator.play(dumbbell(name, 8, flows, switch={"scheduling": scheduling}))))
         )
         for name in ("oracle", "hpcc")
         for scheduling in ("auto", "fifo", "least_remaining")

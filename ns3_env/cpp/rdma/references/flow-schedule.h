@@ -24,8 +24,8 @@ enum class Order : uint8_t
 
 /**
  * Gives the live flows under one sort of clairvoyant controllers their rates, at each start, end and last packet of a
- * flow. Flows under other controllers have their place in the order, and send as they do. A flow needs its links until its last packet leaves, so that the next flow follows without a round trip
- * between them.
+ * flow. Flows under other controllers have their place in the order, and send as they do. A flow needs its links until
+ * its last packet leaves, so that the next flow follows without a round trip between them.
  */
 class FlowSchedule
 {
