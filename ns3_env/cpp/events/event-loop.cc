@@ -241,9 +241,8 @@ Simulation::Run()
         return;
     }
     Picos beaten = whole.Now();
-    while (!stop && !whole.IsEmpty())
+    while (!stop && whole.RunNext())
     {
-        whole.RunNext();
         // Events that follow one another without end at one instant are no progress.
         if (whole.Count() % EVENTS_PER_BEAT == 0 && whole.Now() != beaten)
         {

@@ -11,8 +11,8 @@ namespace ns3::env
 namespace
 {
 constexpr size_t CHILDREN = 4;
-constexpr uint32_t LEAST_NODES = 64;
 constexpr Picos FIRST_GRAIN = 256;
+constexpr int MOST_BITS_OF_A_ROUND = 61; ///< so that the wheel's end is a time
 } // namespace
 
 EventQueue::EventQueue()
@@ -23,81 +23,119 @@ EventQueue::EventQueue()
 void
 EventQueue::SetGrain(Picos grain, uint64_t slots)
 {
-    std::vector<EventEntry> waiting;
-    ForEach([&](const EventEntry& entry) { waiting.push_back(entry); });
-    m_nodes.clear();
-    m_free = NONE;
-    m_inWheel = 0;
+    std::vector<RearmedEvent*> waiting;
+    ForEach([&](RearmedEvent& event) { waiting.push_back(&event); });
     m_hints = {};
     m_heap.clear();
     LookAtHeap();
+    const Picos start = m_word != nullptr ? StartOfWord() : 0;
     m_slotMask = slots - 1;
-    m_first.assign(slots, NONE);
+    m_first.assign(slots, nullptr);
     m_used.assign(slots / WORD_BITS, 0);
-    const uint64_t time = m_now << m_grainBits;
+    const auto bits = std::bit_width(static_cast<uint64_t>(std::max<Picos>(grain, 1))) - 1;
     m_grainBits =
-        static_cast<uint32_t>(std::bit_width(static_cast<uint64_t>(std::max<Picos>(grain, 1)))) - 1;
-    m_now = time >> m_grainBits;
-    for (const EventEntry& entry : waiting)
+        static_cast<uint32_t>(std::min(bits, MOST_BITS_OF_A_ROUND - std::bit_width(slots)));
+    m_latest = 0;
+    EnterWordOf(start);
+    for (RearmedEvent* event : waiting)
     {
-        Push(entry.time, entry.order, entry.handle);
+        Push(*event, event->Key());
     }
 }
 
 void
-EventQueue::AddNodes()
+EventQueue::Prefetch() const
 {
-    const auto first = static_cast<uint32_t>(m_nodes.size());
-    const auto size = std::max<uint32_t>(2 * first, LEAST_NODES);
-    m_nodes.resize(size);
-    for (uint32_t at = size; at-- > first;)
-    {
-        m_nodes[at].next = m_free;
-        m_free = at;
-    }
+    ForEachFirst([](const RearmedEvent* event) { __builtin_prefetch(event); });
+    ForEachFirst(
+        [](const RearmedEvent* event)
+        {
+            for (; event != nullptr; event = event->m_next)
+            {
+                event->Prefetch();
+            }
+        });
 }
 
 void
-EventQueue::PushElsewhere(Picos time, uint64_t order, uintptr_t handle)
+EventQueue::EnterWordOf(Picos time)
 {
-    const uint64_t turn = Turn(time);
-    if (turn - m_now <= m_slotMask)
+    const uint64_t turn = Turn(time) / WORD_BITS * WORD_BITS;
+    m_end = static_cast<Picos>((turn + m_slotMask + 1) << m_grainBits);
+    m_slots = &m_first[turn & m_slotMask];
+    m_word = &m_used[(turn & m_slotMask) / WORD_BITS];
+}
+
+void
+EventQueue::PushElsewhere(RearmedEvent& event)
+{
+    if (event.m_key.time < m_end)
     {
-        PushToSlot(SlotOf(turn), {time, order, handle});
+        PushToSlot(event);
     }
     else
     {
-        PushToHeap(time, order, handle);
+        PushToHeap(event);
     }
 }
 
 void
-EventQueue::PushToSlot(uint64_t slot, const EventEntry& entry)
+EventQueue::PushToSlot(RearmedEvent& event)
 {
-    if (m_free == NONE)
-    {
-        AddNodes();
-    }
-    PutAt(*LinkFor(slot, entry, m_free), slot, entry);
+    const uint64_t slot = SlotOf(event.m_key.time);
+    PutAt(*LinkFor(slot, event), slot, event, event.m_key.time);
 }
 
-uint32_t*
-EventQueue::LinkFor(uint64_t slot, const EventEntry& entry, uint32_t at)
+Picos
+EventQueue::NextTimeOfWheel(Picos end) const
 {
-    uint32_t* link = &m_first[slot];
-    for (uint32_t steps = 0; *link != NONE && m_nodes[*link].entry < entry; ++steps)
+    const auto first = static_cast<uint64_t>(m_word - m_used.data());
+    Picos start = StartOfWord();
+    for (uint64_t i = 0; start < end && start <= m_latest; ++i)
     {
-        link = &m_nodes[*link].next;
+        // Every event is less than a round ahead, so words follow each other in time from the present one on.
+        const uint64_t word = (first + i) & (m_slotMask / WORD_BITS);
+        if (const uint64_t bits = m_used[word]; bits != 0)
+        {
+            return m_first[word * WORD_BITS + static_cast<uint64_t>(std::countr_zero(bits))]
+                ->m_key.time;
+        }
+        start += static_cast<Picos>(WORD_BITS << m_grainBits);
+    }
+    return NEVER;
+}
+
+RearmedEvent*
+EventQueue::PopElsewhereBefore(Picos end)
+{
+    const Picos next = NextTimeOfWheel(std::min(end, m_heapTime));
+    if (std::min(next, m_heapTime) >= end)
+    {
+        return nullptr;
+    }
+    EnterWordOf(std::min(next, m_heapTime));
+    if (m_heapTime <= next)
+    {
+        PushToSlot(*PopFromHeap()); // earlier events of its slot, if any, all have its time
+    }
+    return PopFromWord();
+}
+
+RearmedEvent**
+EventQueue::LinkFor(uint64_t slot, RearmedEvent& event)
+{
+    RearmedEvent** link = &m_first[slot];
+    for (uint32_t steps = 0; *link != nullptr && (*link)->m_key < event.m_key; ++steps)
+    {
+        link = &(*link)->m_next;
         if (steps == FAR)
         {
-            Hint& hint = m_hints[slot % m_hints.size()];
-            Node& node = m_nodes[hint.node];
-            const bool isSame = !(node.entry < hint.entry) && !(hint.entry < node.entry) &&
-                                SlotOf(Turn(hint.entry.time)) == slot;
-            // Removed entries come before the present first one.
-            const bool isThere = isSame && !(node.entry < m_nodes[m_first[slot]].entry);
-            link = isThere && node.entry < entry ? &node.next : link;
-            hint = {entry, at};
+            Entry& hint = m_hints[slot % m_hints.size()];
+            // Keys of removed events are before the present first one's.
+            const bool isThere = hint.event != nullptr && SlotOf(hint.key.time) == slot &&
+                                 !(hint.key < m_first[slot]->m_key);
+            link = isThere && hint.key < event.m_key ? &hint.event->m_next : link;
+            hint = {event.m_key, &event};
         }
     }
     return link;
@@ -106,9 +144,10 @@ EventQueue::LinkFor(uint64_t slot, const EventEntry& entry, uint32_t at)
 // --- the heap ------------------------------------------------------------------------------------
 
 void
-EventQueue::PushToHeap(Picos time, uint64_t order, uintptr_t handle)
+EventQueue::PushToHeap(RearmedEvent& event)
 {
-    const EventEntry entry{time, order, handle};
+    const Entry entry{event.m_key, &event};
+    event.m_next = nullptr;
     m_heap.push_back(entry);
     size_t hole = m_heap.size() - 1;
     while (hole > 0)
@@ -125,19 +164,11 @@ EventQueue::PushToHeap(Picos time, uint64_t order, uintptr_t handle)
     LookAtHeap();
 }
 
-void
-EventQueue::MoveFromHeap()
-{
-    const EventEntry least = PopFromHeap();
-    m_now = Turn(least.time);
-    PushToSlot(SlotOf(m_now), least);
-}
-
-EventEntry
+RearmedEvent*
 EventQueue::PopFromHeap()
 {
-    const EventEntry top = m_heap.front();
-    const EventEntry last = m_heap.back();
+    const Entry top = m_heap.front();
+    const Entry last = m_heap.back();
     m_heap.pop_back();
     const size_t size = m_heap.size();
     size_t hole = 0;
@@ -159,7 +190,7 @@ EventQueue::PopFromHeap()
         m_heap[hole] = last;
     }
     LookAtHeap();
-    return top;
+    return top.event;
 }
 
 void

@@ -15,25 +15,61 @@
 namespace ns3::env
 {
 
-/// One entry of an event in the queue.
-struct EventEntry
+/// Time of an event, and a number that decides between events of one time.
+struct EventKey
 {
-    Picos time;       ///< not negative
-    uint64_t order;   ///< decides between entries of one time
-    uintptr_t handle; ///< the event, as its owner interprets it
+    Picos time; ///< not negative
+    uint64_t order;
 
-    bool operator<(const EventEntry& other) const { return Key() < other.Key(); }
+    bool operator<(const EventKey& other) const { return Joined() < other.Joined(); }
 
   private:
     // one comparison of 128 bits has no branch to mispredict
     __extension__ using Wide = unsigned __int128;
-    Wide Key() const { return (static_cast<Wide>(time) << 64) | order; }
+    Wide Joined() const { return (static_cast<Wide>(time) << 64) | order; }
+};
+
+/// An event that its owner keeps and re-arms repeatedly. It is the queue's own node: queueing allocates and copies nothing.
+class RearmedEvent
+{
+  public:
+    RearmedEvent() = default;
+    virtual ~RearmedEvent() = default;
+
+    RearmedEvent(const RearmedEvent&) = delete;
+    RearmedEvent& operator=(const RearmedEvent&) = delete;
+
+    /// Runs the event when it is due.
+    virtual void Fire() = 0;
+    /// Called some time before it is due: prefetches memory that Fire() reads.
+    virtual void Prefetch() const {}
+    /// Reports whether Fire() would do nothing: its queue may forget it.
+    virtual bool IsCancelled() const { return false; }
+
+    /// Key under which it is queued, or was last.
+    const EventKey& Key() const { return m_key; }
+    /// Reports whether a queue contains it.
+    bool IsQueued() const { return m_next != this; }
+
+  protected:
+    /// \param order of its key before it is queued
+    explicit RearmedEvent(uint64_t order)
+        : m_key{0, order}
+    {
+    }
+
+  private:
+    friend class EventQueue;
+
+    EventKey m_key{0, 0};
+    RearmedEvent* m_next{this}; ///< behind it in the slot's list
 };
 
 /**
- * Gives entries back in order. Time never goes back: no entry lies before the last one taken. The wheel's
- * slots are a grain wide, so fine that most hold one entry; entries beyond its end go into a four-ary heap and stay
- * there. The order does not depend on the grain, only the speed does.
+ * Gives events back in order. Time never goes back: no event is queued under a key before that of the last one taken. The
+ * wheel's slots are a grain wide, so fine that most contain one event; a word of bits tells which of 64 slots do. Events
+ * beyond the wheel's end go into a four-ary heap and stay there. The order does not depend on the grain, only the speed
+ * does.
  */
 class EventQueue
 {
@@ -46,207 +82,177 @@ class EventQueue
     /// LEAST_SLOTS.
     void SetGrain(Picos grain, uint64_t slots = LEAST_SLOTS);
 
-    bool IsEmpty() const { return m_inWheel == 0 && m_heap.empty(); }
-    /// Adds an entry. Inlined is what most entries need, to be the first of a slot: it calls nothing, so that callers
-    /// save no registers for it.
-    [[gnu::always_inline]] void Push(Picos time, uint64_t order, uintptr_t handle)
+    /// Adds an event that is not queued. Inlined is what most events need, to be the first of a slot: it calls nothing, so
+    /// that callers save no registers for it.
+    [[gnu::always_inline]] void Push(RearmedEvent& event, EventKey key)
     {
-        const EventEntry entry{time, order, handle};
-        const uint64_t turn = Turn(time);
-        if (turn - m_now <= m_slotMask && m_free != NONE) [[likely]]
+        event.m_key.time = key.time;
+        event.m_key.order = key.order;
+        if (key.time < m_end) [[likely]]
         {
-            const uint64_t slot = SlotOf(turn);
-            const uint32_t first = m_first[slot];
-            if (first == NONE || entry < m_nodes[first].entry) [[likely]]
+            const uint64_t slot = SlotOf(key.time);
+            RearmedEvent*& first = m_first[slot];
+            if (first == nullptr || key < first->m_key) [[likely]]
             {
-                PutAt(m_first[slot], slot, entry);
+                PutAt(first, slot, event, key.time);
                 return;
             }
         }
-        PushElsewhere(time, order, handle);
+        PushElsewhere(event);
     }
-    /// Removes the earliest entry; call only if there is one.
-    EventEntry Pop()
+    /// Removes the earliest event and returns it if it is before `end`; null if there is none.
+    [[gnu::always_inline]] RearmedEvent* PopBefore(Picos end)
     {
-        if (m_inWheel == 0) [[unlikely]]
+        if (*m_word != 0) [[likely]]
         {
-            MoveFromHeap();
-        }
-        uint64_t slot = FirstSlot();
-        if (m_heapTime <= m_nodes[m_first[slot]].entry.time) [[unlikely]]
-        {
-            MoveFromHeap();
-            slot = FirstSlot();
-        }
-        return PopFromSlot(slot);
-    }
-
-    /// Removes the earliest entry if it is before `end`; false if there is none.
-    bool PopBefore(Picos end, EventEntry& entry)
-    {
-        if (m_inWheel > 0) [[likely]]
-        {
-            const uint64_t slot = FirstSlot();
-            const Picos first = m_nodes[m_first[slot]].entry.time;
-            if (first < m_heapTime) [[likely]]
+            const Picos time = FirstOfWord()->m_key.time;
+            if (time < m_heapTime) [[likely]]
             {
-                if (first >= end)
-                {
-                    return false;
-                }
-                entry = PopFromSlot(slot);
-                return true;
+                return time < end ? PopFromWord() : nullptr;
             }
         }
-        if (m_heapTime >= end)
-        {
-            return false;
-        }
-        entry = Pop();
-        return true;
+        return PopElsewhereBefore(end);
     }
-    /// Time of the earliest entry; NEVER without one.
-    Picos NextTime() const
-    {
-        return m_inWheel == 0 ? m_heapTime
-                              : std::min(m_heapTime, m_nodes[m_first[FirstSlot()]].entry.time);
-    }
+    /// Time of the earliest event; NEVER without one.
+    Picos NextTime() const { return std::min(m_heapTime, NextTimeOfWheel(NEVER)); }
 
-    /// Entries in the heap: those that ClearHeap checks.
+    /// Events in the heap: those that ClearHeap checks.
     size_t HeapSize() const { return m_heap.size(); }
-    /// Removes the heap's entries for which `goes` is true.
-    template <class Predicate>
-    void ClearHeap(Predicate goes);
-    /// Shows the entries of the near future to `visit`, in no order.
-    template <class Visitor>
-    void ForEachInWheel(Visitor visit) const
-    {
-        for (uint64_t word = 0; word < m_used.size(); ++word)
-        {
-            for (uint64_t bits = m_used[word]; bits != 0; bits &= bits - 1)
-            {
-                const uint64_t slot =
-                    word * WORD_BITS + static_cast<uint64_t>(std::countr_zero(bits));
-                for (uint32_t at = m_first[slot]; at != NONE; at = m_nodes[at].next)
-                {
-                    visit(m_nodes[at].entry);
-                }
-            }
-        }
-    }
-    /// Shows every entry to `visit`, in no order.
+    /// Removes the heap's events that are cancelled, and calls `forget` for each.
+    template <class Function>
+    void ClearHeap(Function forget);
+    /// Prefetches the events of the near future, and what they will need.
+    void Prefetch() const;
+    /// Calls `visit` for every event, in no order.
     template <class Visitor>
     void ForEach(Visitor visit) const;
 
   private:
     static constexpr uint64_t WORD_BITS = 64;
-    static constexpr uint32_t NONE = 0xffffffff;
     static constexpr uint32_t FAR = 8; ///< places from the head of a slot's list
 
-    struct Node
+    /// An event in the heap, and a copy of its key.
+    struct Entry
     {
-        EventEntry entry;
-        uint32_t next;
-    };
+        EventKey key;
+        RearmedEvent* event;
 
-    /// The node of an entry that was inserted far from its list's head; the node may have been reused.
-    struct Hint
-    {
-        EventEntry entry{};
-        uint32_t node{0};
+        bool operator<(const Entry& other) const { return key < other.key; }
     };
 
     uint64_t Turn(Picos time) const { return static_cast<uint64_t>(time) >> m_grainBits; }
-    uint64_t SlotOf(uint64_t turn) const { return turn & m_slotMask; }
-    /// Adds an entry that is not the first of a slot, or for which there is no node.
-    [[gnu::noinline]] void PushElsewhere(Picos time, uint64_t order, uintptr_t handle);
-    void PushToSlot(uint64_t slot, const EventEntry& entry);
-    /// Inserts the entry as the next free node at a link of the slot's list.
-    void PutAt(uint32_t& link, uint64_t slot, const EventEntry& entry)
+    uint64_t SlotOf(Picos time) const { return Turn(time) & m_slotMask; }
+    /// Adds an event that is not the first of a slot.
+    [[gnu::noinline]] void PushElsewhere(RearmedEvent& event);
+    void PushToSlot(RearmedEvent& event);
+    /// Inserts the event at a link of the slot's list.
+    void PutAt(RearmedEvent*& link, uint64_t slot, RearmedEvent& event, Picos time)
     {
-        const uint32_t at = m_free;
-        Node& node = m_nodes[at];
-        m_free = node.next;
-        node = {entry, link};
-        link = at;
+        event.m_next = link;
+        link = &event;
         m_used[slot / WORD_BITS] |= uint64_t{1} << (slot % WORD_BITS);
-        ++m_inWheel;
+        if (time > m_latest)
+        {
+            m_latest = time;
+        }
     }
-    /// The link of the slot's list at which to insert `entry`, which is not the first, as the node `at`.
-    uint32_t* LinkFor(uint64_t slot, const EventEntry& entry, uint32_t at);
-    EventEntry PopFromSlot(uint64_t slot);
-    /// The first slot with an entry, from that of the last removed entry on; call only if there is one.
-    uint64_t FirstSlot() const;
-    void AddNodes();
-    void PushToHeap(Picos time, uint64_t order, uintptr_t handle);
-    /// Moves the heap's earliest entry into the wheel, where earlier entries, if any, all have its time.
-    [[gnu::noinline]] void MoveFromHeap();
-    EventEntry PopFromHeap();
+    /// The link of the slot's list at which to insert the event.
+    RearmedEvent** LinkFor(uint64_t slot, RearmedEvent& event);
+    /// The first event of the present word, which has one.
+    RearmedEvent*& FirstOfWord() const { return m_slots[std::countr_zero(*m_word)]; }
+    RearmedEvent* PopFromWord();
+    /// PopBefore() if the present word has no event, or the heap's first is not after it.
+    [[gnu::noinline]] RearmedEvent* PopElsewhereBefore(Picos end);
+    /// Time of the wheel's earliest event; NEVER if there is none in a word that starts before `end`.
+    Picos NextTimeOfWheel(Picos end) const;
+    /// Makes the word of `time` the present one: the wheel ends where it starts again.
+    void EnterWordOf(Picos time);
+    Picos StartOfWord() const
+    {
+        return m_end - static_cast<Picos>((m_slotMask + 1) << m_grainBits);
+    }
+    /// Calls `visit` for the first event of each slot.
+    template <class Visitor>
+    void ForEachFirst(Visitor visit) const;
+    void PushToHeap(RearmedEvent& event);
+    RearmedEvent* PopFromHeap();
     void RestoreHeap();
-    void LookAtHeap() { m_heapTime = m_heap.empty() ? NEVER : m_heap.front().time; }
+    void LookAtHeap() { m_heapTime = m_heap.empty() ? NEVER : m_heap.front().key.time; }
 
     uint32_t m_grainBits{0};
-    uint32_t m_free{NONE};
-    uint64_t m_now{0}; ///< turn of the last entry taken
-    size_t m_inWheel{0};
-    Picos m_heapTime{NEVER};              ///< of the heap's earliest entry
+    uint64_t* m_word{nullptr}; ///< bits of the slots from that of the last removed event's word on
+    RearmedEvent** m_slots{nullptr};      ///< the first slot of that word
+    Picos m_end{0};                       ///< of the wheel: later events go into the heap
+    Picos m_latest{0};                    ///< time up to which the wheel has had events
+    Picos m_heapTime{NEVER};              ///< of the heap's earliest event
     uint64_t m_slotMask{LEAST_SLOTS - 1}; ///< the number of slots, a power of two, less one
-    std::vector<Node> m_nodes;
-    std::vector<uint32_t> m_first; ///< of each slot's list, in order
-    std::vector<uint64_t> m_used;  ///< a bit for each slot that has an entry
-    std::vector<EventEntry> m_heap;
-    std::array<Hint, 64> m_hints{}; ///< by slot: where to insert many simultaneous events
+    std::vector<RearmedEvent*> m_first;   ///< of each slot's list, in order
+    std::vector<uint64_t> m_used;         ///< a bit for each slot that has an event
+    std::vector<Entry> m_heap;
+    std::array<Entry, 64> m_hints{}; ///< by slot: events inserted far from their list's head
 };
 
-inline EventEntry
-EventQueue::PopFromSlot(uint64_t slot)
+inline RearmedEvent*
+EventQueue::PopFromWord()
 {
-    const uint32_t at = m_first[slot];
-    Node& node = m_nodes[at];
-    m_first[slot] = node.next;
-    if (node.next == NONE)
+    RearmedEvent*& first = FirstOfWord();
+    RearmedEvent* event = first;
+    first = event->m_next;
+    if (first == nullptr)
     {
-        m_used[slot / WORD_BITS] &= ~(uint64_t{1} << (slot % WORD_BITS));
+        *m_word &= *m_word - 1;
     }
-    node.next = m_free;
-    m_free = at;
-    --m_inWheel;
-    const EventEntry entry = node.entry;
-    m_now = Turn(entry.time);
-    return entry;
+    event->m_next = event;
+    return event;
 }
 
-inline uint64_t
-EventQueue::FirstSlot() const
-{
-    // Every entry's turn lies less than a round ahead, so slots follow each other in time from here on.
-    const uint64_t start = SlotOf(m_now);
-    uint64_t word = start / WORD_BITS;
-    uint64_t bits = m_used[word] & (~uint64_t{0} << (start % WORD_BITS));
-    while (bits == 0)
-    {
-        word = (word + 1) & (m_slotMask / WORD_BITS);
-        bits = m_used[word];
-    }
-    return word * WORD_BITS + static_cast<uint64_t>(std::countr_zero(bits));
-}
-
-template <class Predicate>
+template <class Function>
 void
-EventQueue::ClearHeap(Predicate goes)
+EventQueue::ClearHeap(Function forget)
 {
-    std::erase_if(m_heap, goes);
+    const auto isCancelled = [&](const Entry& entry)
+    {
+        const bool cancelled = entry.event->IsCancelled();
+        if (cancelled)
+        {
+            entry.event->m_next = entry.event;
+            forget(*entry.event);
+        }
+        return cancelled;
+    };
+    std::erase_if(m_heap, isCancelled);
     RestoreHeap();
+}
+
+template <class Visitor>
+void
+EventQueue::ForEachFirst(Visitor visit) const
+{
+    for (uint64_t word = 0; word < m_used.size(); ++word)
+    {
+        for (uint64_t bits = m_used[word]; bits != 0; bits &= bits - 1)
+        {
+            visit(m_first[word * WORD_BITS + static_cast<uint64_t>(std::countr_zero(bits))]);
+        }
+    }
 }
 
 template <class Visitor>
 void
 EventQueue::ForEach(Visitor visit) const
 {
-    ForEachInWheel(visit);
-    for (const EventEntry& entry : m_heap)
+    ForEachFirst(
+        [&](RearmedEvent* first)
+        {
+            for (RearmedEvent *event = first, *next = nullptr; event != nullptr; event = next)
+            {
+                next = event->m_next;
+                visit(*event);
+            }
+        });
+    for (const Entry& entry : m_heap)
     {
-        visit(entry);
+        visit(*entry.event);
     }
 }
 

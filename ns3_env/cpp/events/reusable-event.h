@@ -23,8 +23,8 @@ class ReusableEvent final : public RearmedEvent
 {
   public:
     ReusableEvent(T* owner, uint32_t context)
-        : m_owner(owner),
-          m_context(context)
+        : RearmedEvent(context),
+          m_owner(owner)
     {
     }
 
@@ -34,7 +34,7 @@ class ReusableEvent final : public RearmedEvent
     {
         if (Timeline* timeline = Timeline::Current(); timeline != nullptr) [[likely]]
         {
-            return timeline->Arm(*this, delay, m_context);
+            return timeline->Arm(*this, delay, Context());
         }
         return Schedule(delay);
     }
@@ -43,7 +43,7 @@ class ReusableEvent final : public RearmedEvent
     {
         if (Timeline* timeline = Timeline::Current(); timeline != nullptr) [[likely]]
         {
-            timeline->ArmAt(*this, timeline->ReserveAt(time), m_context);
+            timeline->ArmAt(*this, timeline->ReserveAt(time), Context());
             return;
         }
         ScheduleFor(time);
@@ -61,7 +61,7 @@ class ReusableEvent final : public RearmedEvent
   private:
     [[gnu::noinline]] Moment Schedule(Picos delay)
     {
-        Simulator::ScheduleWithContext(m_context, Time(delay), [this] { Fire(); });
+        Simulator::ScheduleWithContext(Timeline::ContextOf(Key()), Time(delay), [this] { Fire(); });
         return {Simulator::Now().GetTimeStep() + delay, 0};
     }
     [[gnu::noinline]] void ScheduleFor(Picos time)
@@ -69,8 +69,10 @@ class ReusableEvent final : public RearmedEvent
         Schedule(time - Simulator::Now().GetTimeStep());
     }
 
+    /// Context of every turn: the key's, which spares a member.
+    uint32_t Context() const { return static_cast<uint32_t>(Key().order); }
+
     T* m_owner;
-    uint32_t m_context;
 };
 
 } // namespace ns3::env

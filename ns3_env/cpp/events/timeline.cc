@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace ns3::env
 {
@@ -24,18 +25,40 @@ constexpr size_t LEAST_CLEARING = 64; ///< fewer are not worth the search
 
 Timeline::~Timeline()
 {
-    m_events.ForEach(
-        [](const EventEntry& entry)
-        {
-            if (!IsRearmed(entry))
-            {
-                EventOf(entry)->Unref(); // its destruction may cancel other events here
-            }
-        });
+    for (ScheduledEvent& event : m_scheduledEvents.All())
+    {
+        event.Clear(); // the destruction of what it calls may cancel other events here
+    }
     if (s_current == this)
     {
         s_current = nullptr;
     }
+}
+
+void
+ScheduledEvent::Fire()
+{
+    // The reference ends here, though the event throws (a flow that is refused at its start).
+    const Ptr<EventImpl> event = std::exchange(m_event, nullptr);
+    m_timeline.m_scheduledEvents.Give(*this);
+    m_timeline.m_cancelledRun += event->IsCancelled() ? 1 : 0;
+    event->Invoke();
+}
+
+void
+FurtherTurn::Fire()
+{
+    RearmedEvent* event = m_event;
+    m_timeline.m_furtherTurns.Give(*this);
+    event->Fire();
+}
+
+void
+Timeline::ArmAgain(RearmedEvent& event, EventKey key)
+{
+    FurtherTurn& further = m_furtherTurns.Take(*this);
+    further.Set(&event);
+    m_events.Push(further, key);
 }
 
 void
@@ -70,9 +93,9 @@ uint32_t
 Timeline::Add(Picos time, uint32_t context, EventImpl* event)
 {
     const uint64_t number = m_scheduled++;
-    m_events.Push(time,
-                  (number << CONTEXT_BITS) | (context & CONTEXT_MASK),
-                  reinterpret_cast<uintptr_t>(event));
+    ScheduledEvent& scheduled = m_scheduledEvents.Take(*this);
+    scheduled.Set(event);
+    m_events.Push(scheduled, {time, (number << CONTEXT_BITS) | (context & CONTEXT_MASK)});
     return static_cast<uint32_t>(number);
 }
 
@@ -85,14 +108,11 @@ Timeline::CountCancelled()
     }
     m_cancelled = 0;
     m_events.ClearHeap(
-        [](const EventEntry& entry)
+        [this](RearmedEvent& event)
         {
-            const bool cancelled = !IsRearmed(entry) && EventOf(entry)->IsCancelled();
-            if (cancelled)
-            {
-                EventOf(entry)->Unref();
-            }
-            return cancelled;
+            auto& scheduled = static_cast<ScheduledEvent&>(event); // only these can be cancelled
+            scheduled.Clear();
+            m_scheduledEvents.Give(scheduled);
         });
 }
 
@@ -106,10 +126,16 @@ Timeline::IsExpired(const EventId& id) const
 }
 
 uint32_t
+Timeline::ContextOf(const EventKey& key)
+{
+    const auto context = static_cast<uint32_t>(key.order) & CONTEXT_MASK;
+    return context == CONTEXT_MASK ? Simulator::NO_CONTEXT : context;
+}
+
+uint32_t
 Timeline::Context() const
 {
-    const auto context = static_cast<uint32_t>(m_order) & CONTEXT_MASK;
-    return m_count == 0 || context == CONTEXT_MASK ? Simulator::NO_CONTEXT : context;
+    return m_count == 0 ? Simulator::NO_CONTEXT : ContextOf({m_now, m_order});
 }
 
 } // namespace ns3::env

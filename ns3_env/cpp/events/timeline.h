@@ -10,6 +10,8 @@
 #include "ns3_env/cpp/contract/units.h"
 
 #include <cstdint>
+#include <deque>
+#include <vector>
 
 namespace ns3::env
 {
@@ -28,17 +30,66 @@ struct Moment
     }
 };
 
-/// An event that its owner keeps and re-arms repeatedly.
-class RearmedEvent : public EventImpl
+class Timeline;
+
+/// An event of ns-3's Simulator in a timeline's queue.
+class ScheduledEvent final : public RearmedEvent
 {
   public:
-    /// Runs the event when it is due.
-    virtual void Fire() = 0;
-    /// Called some time before it is due: prefetches memory that Fire() reads.
-    virtual void Prefetch() const {}
+    explicit ScheduledEvent(Timeline& timeline)
+        : m_timeline(timeline)
+    {
+    }
+
+    void Set(EventImpl* event) { m_event = Ptr<EventImpl>(event, false); }
+    void Clear() { m_event = nullptr; }
+    void Fire() override;
+    bool IsCancelled() const override { return m_event->IsCancelled(); }
 
   private:
-    void Notify() final { Fire(); }
+    Timeline& m_timeline;
+    Ptr<EventImpl> m_event;
+};
+
+/// A further turn of an event that is in the queue already.
+class FurtherTurn final : public RearmedEvent
+{
+  public:
+    explicit FurtherTurn(Timeline& timeline)
+        : m_timeline(timeline)
+    {
+    }
+
+    void Set(RearmedEvent* event) { m_event = event; }
+    void Fire() override;
+    void Prefetch() const override { m_event->Prefetch(); }
+
+  private:
+    Timeline& m_timeline;
+    RearmedEvent* m_event{nullptr};
+};
+
+/// Events that a timeline makes and uses again.
+template <class Event>
+class EventPool
+{
+  public:
+    Event& Take(Timeline& timeline)
+    {
+        if (m_free.empty())
+        {
+            m_free.push_back(&m_all.emplace_back(timeline));
+        }
+        Event& event = *m_free.back();
+        m_free.pop_back();
+        return event;
+    }
+    void Give(Event& event) { m_free.push_back(&event); }
+    std::deque<Event>& All() { return m_all; }
+
+  private:
+    std::deque<Event> m_all;
+    std::vector<Event*> m_free;
 };
 
 /**
@@ -89,9 +140,13 @@ class Timeline
     /// until then.
     [[gnu::always_inline]] void ArmAt(RearmedEvent& event, const Moment& place, uint32_t context)
     {
-        m_events.Push(place.time,
-                      (place.number << CONTEXT_BITS) | (context & CONTEXT_MASK),
-                      reinterpret_cast<uintptr_t>(static_cast<EventImpl*>(&event)) | REARMED);
+        const EventKey key{place.time, (place.number << CONTEXT_BITS) | (context & CONTEXT_MASK)};
+        if (event.IsQueued()) [[unlikely]]
+        {
+            ArmAgain(event, key);
+            return;
+        }
+        m_events.Push(event, key);
     }
     /// Lower numbers precede all events scheduled for the same time.
     static constexpr uint64_t FIRST_NUMBER = uint64_t{1} << 20;
@@ -107,35 +162,23 @@ class Timeline
     void CountCancelled();
     bool IsExpired(const EventId& id) const;
 
-    bool IsEmpty() const { return m_events.IsEmpty(); }
+    bool IsEmpty() const { return NextTime() == NEVER; }
     /// NEVER without one.
-    Picos NextTime() const { return m_events.IsEmpty() ? NEVER : m_events.NextTime(); }
-    /// Runs the first event; there is one.
-    void RunNext() { Run(m_events.Pop()); }
+    Picos NextTime() const { return m_events.NextTime(); }
+    /// Runs the first event. \returns false if there is none
+    bool RunNext() { return RunNextBefore(NEVER); }
     /// Runs events that are due before `end`.
     void RunUntil(Picos end)
     {
-        EventEntry entry;
-        while (m_events.PopBefore(end, entry))
+        while (RunNextBefore(end))
         {
-            Run(entry);
         }
     }
     /// Prefetches the events of the near future.
-    void Prefetch() const
-    {
-        m_events.ForEachInWheel([](const EventEntry& entry)
-                                { __builtin_prefetch(EventOf(entry)); });
-        m_events.ForEachInWheel(
-            [](const EventEntry& entry)
-            {
-                if (IsRearmed(entry))
-                {
-                    static_cast<const RearmedEvent*>(EventOf(entry))->Prefetch();
-                }
-            });
-    }
-    /// Node of the running event; Simulator::NO_CONTEXT without one.
+    void Prefetch() const { m_events.Prefetch(); }
+    /// Node of an event; Simulator::NO_CONTEXT without one.
+    static uint32_t ContextOf(const EventKey& key);
+    /// The same of the running event.
     uint32_t Context() const;
     /// Events that have run, including cancelled ones that were due.
     uint64_t Count() const { return m_count; }
@@ -143,19 +186,19 @@ class Timeline
     uint64_t CancelledCount() const { return m_cancelledRun; }
 
   private:
+    friend ScheduledEvent;
+    friend FurtherTurn;
+
     static constexpr uint32_t CONTEXT_BITS = 20;
     /// also encodes Simulator::NO_CONTEXT
     static constexpr uint32_t CONTEXT_MASK = (1U << CONTEXT_BITS) - 1;
-    static constexpr uintptr_t REARMED = 1; ///< in an entry's handle
 
-    static bool IsRearmed(const EventEntry& entry) { return (entry.handle & REARMED) != 0; }
-    static EventImpl* EventOf(const EventEntry& entry)
-    {
-        return reinterpret_cast<EventImpl*>(entry.handle & ~REARMED);
-    }
-    [[gnu::always_inline]] void Run(const EventEntry& entry);
+    [[gnu::always_inline]] bool RunNextBefore(Picos end);
+    [[gnu::noinline]] void ArmAgain(RearmedEvent& event, EventKey key);
 
-    static thread_local constinit inline Timeline* s_current = nullptr;
+    // In the static block of thread-local storage: without a call, also in a library that is loaded later.
+    [[gnu::tls_model("initial-exec")]] static thread_local constinit inline Timeline* s_current =
+        nullptr;
 
     Picos m_now{0};
     uint64_t m_scheduled{FIRST_NUMBER};
@@ -164,23 +207,23 @@ class Timeline
     uint64_t m_order{0};   ///< of the event that runs
     uint64_t m_count{0};
     uint64_t m_cancelledRun{0};
+    EventPool<ScheduledEvent> m_scheduledEvents;
+    EventPool<FurtherTurn> m_furtherTurns;
 };
 
-inline void
-Timeline::Run(const EventEntry& entry)
+inline bool
+Timeline::RunNextBefore(Picos end)
 {
-    m_now = entry.time;
-    m_order = entry.order;
-    ++m_count;
-    if (IsRearmed(entry))
+    RearmedEvent* event = m_events.PopBefore(end);
+    if (event == nullptr)
     {
-        static_cast<RearmedEvent*>(EventOf(entry))->Fire();
-        return;
+        return false;
     }
-    // The reference is the queue's; it ends here, though the event throws (a flow that is refused at its start).
-    const Ptr<EventImpl> event(EventOf(entry), false);
-    m_cancelledRun += event->IsCancelled() ? 1 : 0;
-    event->Invoke();
+    m_now = event->Key().time;
+    m_order = event->Key().order;
+    ++m_count;
+    event->Fire();
+    return true;
 }
 
 } // namespace ns3::env

@@ -8,6 +8,7 @@
 #include "ns3_env/cpp/events/reusable-event.h"
 #include "ns3_env/cpp/test/suite.h"
 
+#include <deque>
 #include <functional>
 #include <memory>
 #include <random>
@@ -25,6 +26,11 @@ namespace
 
 SUITE("rdma-events");
 
+struct Marker final : RearmedEvent
+{
+    void Fire() override {}
+};
+
 /// Near, far and simultaneous entries leave the queue as from an ordered set, also when the grain changes.
 void
 QueueOf(Picos grain, uint64_t slots)
@@ -33,6 +39,7 @@ QueueOf(Picos grain, uint64_t slots)
     std::mt19937_64 random(7);
     EventQueue queue;
     queue.SetGrain(grain, slots);
+    std::deque<Marker> events;
     std::set<std::pair<Picos, uint64_t>> expected;
     Picos now = 0;
     uint64_t order = 0;
@@ -47,17 +54,19 @@ QueueOf(Picos grain, uint64_t slots)
         {
             constexpr Picos RANGES[] = {1, 100, 20'000, 1'000'000, 5'000'000'000};
             const Picos time = now + static_cast<Picos>(random() % RANGES[random() % 5]);
-            queue.Push(time, ++order, 0);
+            queue.Push(events.emplace_back(), {time, ++order});
             expected.emplace(time, order);
             continue;
         }
-        const EventEntry entry = queue.Pop();
-        now = entry.time;
-        ASSERT(std::pair(now, entry.order) == *expected.begin(), "step " << step);
+        ASSERT_EQ(queue.NextTime(), expected.begin()->first, "step " << step);
+        ASSERT(queue.PopBefore(queue.NextTime()) == nullptr, "step " << step);
+        const EventKey key = queue.PopBefore(NEVER)->Key();
+        now = key.time;
+        ASSERT(std::pair(now, key.order) == *expected.begin(), "step " << step);
         expected.erase(expected.begin());
     }
     size_t left = 0;
-    queue.ForEach([&left](const EventEntry&) { ++left; });
+    queue.ForEach([&left](const RearmedEvent&) { ++left; });
     ASSERT_EQ(left, expected.size(), "entries left");
 }
 

@@ -101,6 +101,9 @@ struct alignas(CACHE_LINE) Packet
     uint64_t
         answered; ///< Nack under selective repeat, TrimNack: the sequence of the packet that it answers
 
+    uint64_t
+        placeBehind; ///< on a link under LinkEvents::PerFrame: number of the place of the arrival of the packet behind it
+
     std::span<const IntRecord> IntRecords() const { return {intRecords.data(), intHops}; }
 };
 
@@ -229,6 +232,8 @@ class Flight
   public:
     bool IsEmpty() const { return m_first == nullptr; }
     const Packet* Front() const { return m_first; }
+    /// The last; call only if there is one.
+    Packet* Back() const { return m_last; }
 
     void Push(Packet* p, Picos arrival)
     {

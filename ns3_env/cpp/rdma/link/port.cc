@@ -110,6 +110,26 @@ Port::TakeReserved()
 }
 
 void
+Port::ReserveArrival(Picos arrival)
+{
+    if (Timeline* timeline = Timeline::Current(); timeline != nullptr)
+    {
+        m_incoming.Back()->placeBehind = timeline->ReserveAt(arrival).number;
+        return;
+    }
+    m_arrivalEvent.ArmFor(arrival);
+}
+
+void
+Port::ArmReservedArrival(const Packet& before)
+{
+    if (Timeline* timeline = Timeline::Current(); timeline != nullptr)
+    {
+        timeline->ArmAt(m_arrivalEvent, {before.arrival, before.placeBehind}, m_nodeId);
+    }
+}
+
+void
 Port::OnTransmitterFree()
 {
     if (NowPicos() != m_armedAt)
@@ -125,9 +145,16 @@ Port::OnArrival()
 {
     Packet* packet = m_incoming.Pop();
     const Picos now = NowPicos();
-    if (!m_incoming.IsEmpty() && m_network.linkEvents != LinkEvents::PerFrame)
+    if (!m_incoming.IsEmpty())
     {
-        ArmArrival(packet->arrival);
+        if (m_network.linkEvents == LinkEvents::PerFrame) [[unlikely]]
+        {
+            ArmReservedArrival(*packet);
+        }
+        else
+        {
+            ArmArrival(packet->arrival);
+        }
     }
     packet->arrival = now;
     if ((m_attended || packet->flow == nullptr) && !TakesIn(packet)) [[unlikely]]

@@ -173,6 +173,11 @@ class Port : public Object
     void OnArrival();
     /// Schedules the next arrival here.
     [[gnu::always_inline]] void ArmArrival(Picos arrival);
+    /// @name Arrivals behind another one, of which each has its place from its transmission on (LinkEvents::PerFrame)
+    /// @{
+    void ReserveArrival(Picos arrival);
+    void ArmReservedArrival(const Packet& before);
+    /// @}
     void Arm(Picos when);
     /// Reserves a place among events of its instant for the end of the present transmission, which may become an event
     /// later.
@@ -408,9 +413,13 @@ Port::PutOnLink(Packet* packet, bool perFrame)
         m_passage->Put(m_destination, *m_peer, packet, arrival);
         return;
     }
-    if (perFrame || m_peer->m_incoming.IsEmpty())
+    if (m_peer->m_incoming.IsEmpty())
     {
         m_peer->ArmArrival(arrival);
+    }
+    else if (perFrame)
+    {
+        m_peer->ReserveArrival(arrival);
     }
     m_peer->m_incoming.Push(packet, arrival);
 }
