@@ -67,23 +67,23 @@ EventQueue::EnterWordOf(Picos time)
 }
 
 void
-EventQueue::PushElsewhere(RearmedEvent& event)
+EventQueue::PushElsewhere(RearmedEvent& event, EventKey key)
 {
-    if (event.m_key.time < m_end)
+    if (key.time < m_end)
     {
-        PushToSlot(event);
+        PushToSlot(event, key);
     }
     else
     {
-        PushToHeap(event);
+        PushToHeap(event, key);
     }
 }
 
 void
-EventQueue::PushToSlot(RearmedEvent& event)
+EventQueue::PushToSlot(RearmedEvent& event, EventKey key)
 {
-    const uint64_t slot = SlotOf(event.m_key.time);
-    PutAt(*LinkFor(slot, event), slot, event, event.m_key.time);
+    const uint64_t slot = SlotOf(key.time);
+    PutAt(*LinkFor(slot, event, key), slot, event, key);
 }
 
 Picos
@@ -116,16 +116,17 @@ EventQueue::PopElsewhereBefore(Picos end)
     EnterWordOf(std::min(next, m_heapTime));
     if (m_heapTime <= next)
     {
-        PushToSlot(*PopFromHeap()); // earlier events of its slot, if any, all have its time
+        RearmedEvent* event = PopFromHeap();
+        PushToSlot(*event, event->Key()); // earlier events of its slot, if any, all have its time
     }
     return PopFromWord();
 }
 
 RearmedEvent**
-EventQueue::LinkFor(uint64_t slot, RearmedEvent& event)
+EventQueue::LinkFor(uint64_t slot, RearmedEvent& event, const EventKey& key)
 {
     RearmedEvent** link = &m_first[slot];
-    for (uint32_t steps = 0; *link != nullptr && (*link)->m_key < event.m_key; ++steps)
+    for (uint32_t steps = 0; *link != nullptr && (*link)->m_key < key; ++steps)
     {
         link = &(*link)->m_next;
         if (steps == FAR)
@@ -134,8 +135,8 @@ EventQueue::LinkFor(uint64_t slot, RearmedEvent& event)
             // Keys of removed events are before the present first one's.
             const bool isThere = hint.event != nullptr && SlotOf(hint.key.time) == slot &&
                                  !(hint.key < m_first[slot]->m_key);
-            link = isThere && hint.key < event.m_key ? &hint.event->m_next : link;
-            hint = {event.m_key, &event};
+            link = isThere && hint.key < key ? &hint.event->m_next : link;
+            hint = {key, &event};
         }
     }
     return link;
@@ -144,9 +145,10 @@ EventQueue::LinkFor(uint64_t slot, RearmedEvent& event)
 // --- the heap ------------------------------------------------------------------------------------
 
 void
-EventQueue::PushToHeap(RearmedEvent& event)
+EventQueue::PushToHeap(RearmedEvent& event, const EventKey& key)
 {
-    const Entry entry{event.m_key, &event};
+    const Entry entry{key, &event};
+    event.m_key = key;
     event.m_next = nullptr;
     m_heap.push_back(entry);
     size_t hole = m_heap.size() - 1;

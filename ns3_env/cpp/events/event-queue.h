@@ -82,24 +82,33 @@ class EventQueue
     /// LEAST_SLOTS.
     void SetGrain(Picos grain, uint64_t slots = LEAST_SLOTS);
 
-    /// Adds an event that is not queued. Inlined is what most events need, to be the first of a slot: it calls nothing, so
-    /// that callers save no registers for it.
+    /// Adds an event that is not queued.
     [[gnu::always_inline]] void Push(RearmedEvent& event, EventKey key)
     {
-        event.m_key.time = key.time;
-        event.m_key.order = key.order;
-        if (key.time < m_end) [[likely]]
+        if (!PushFirst(event, key)) [[unlikely]]
         {
-            const uint64_t slot = SlotOf(key.time);
-            RearmedEvent*& first = m_first[slot];
-            if (first == nullptr || key < first->m_key) [[likely]]
-            {
-                PutAt(first, slot, event, key.time);
-                return;
-            }
+            PushElsewhere(event, key);
         }
-        PushElsewhere(event);
     }
+    /// Adds an event that is not queued if it is the first of its slot, as most events are; false if it is not. Calls
+    /// nothing, so that callers save no registers for it.
+    [[gnu::always_inline]] bool PushFirst(RearmedEvent& event, EventKey key)
+    {
+        if (key.time >= m_end) [[unlikely]]
+        {
+            return false;
+        }
+        const uint64_t slot = SlotOf(key.time);
+        RearmedEvent*& first = m_first[slot];
+        if (first != nullptr && !(key < first->m_key)) [[unlikely]]
+        {
+            return false;
+        }
+        PutAt(first, slot, event, key);
+        return true;
+    }
+    /// Adds an event that PushFirst() has not added.
+    [[gnu::noinline]] void PushElsewhere(RearmedEvent& event, EventKey key);
     /// Removes the earliest event and returns it if it is before `end`; null if there is none.
     [[gnu::always_inline]] RearmedEvent* PopBefore(Picos end)
     {
@@ -142,22 +151,22 @@ class EventQueue
 
     uint64_t Turn(Picos time) const { return static_cast<uint64_t>(time) >> m_grainBits; }
     uint64_t SlotOf(Picos time) const { return Turn(time) & m_slotMask; }
-    /// Adds an event that is not the first of a slot.
-    [[gnu::noinline]] void PushElsewhere(RearmedEvent& event);
-    void PushToSlot(RearmedEvent& event);
+    void PushToSlot(RearmedEvent& event, EventKey key);
     /// Inserts the event at a link of the slot's list.
-    void PutAt(RearmedEvent*& link, uint64_t slot, RearmedEvent& event, Picos time)
+    void PutAt(RearmedEvent*& link, uint64_t slot, RearmedEvent& event, EventKey key)
     {
+        event.m_key.time = key.time;
+        event.m_key.order = key.order;
         event.m_next = link;
         link = &event;
         m_used[slot / WORD_BITS] |= uint64_t{1} << (slot % WORD_BITS);
-        if (time > m_latest)
+        if (key.time > m_latest)
         {
-            m_latest = time;
+            m_latest = key.time;
         }
     }
     /// The link of the slot's list at which to insert the event.
-    RearmedEvent** LinkFor(uint64_t slot, RearmedEvent& event);
+    RearmedEvent** LinkFor(uint64_t slot, RearmedEvent& event, const EventKey& key);
     /// The first event of the present word, which has one.
     RearmedEvent*& FirstOfWord() const { return m_slots[std::countr_zero(*m_word)]; }
     RearmedEvent* PopFromWord();
@@ -174,7 +183,7 @@ class EventQueue
     /// Calls `visit` for the first event of each slot.
     template <class Visitor>
     void ForEachFirst(Visitor visit) const;
-    void PushToHeap(RearmedEvent& event);
+    void PushToHeap(RearmedEvent& event, const EventKey& key);
     RearmedEvent* PopFromHeap();
     void RestoreHeap();
     void LookAtHeap() { m_heapTime = m_heap.empty() ? NEVER : m_heap.front().key.time; }

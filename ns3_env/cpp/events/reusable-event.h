@@ -39,7 +39,7 @@ class ReusableEvent final : public RearmedEvent
         return Schedule(delay);
     }
     /// Arms the event for `time`, which has not passed.
-    void ArmFor(Picos time)
+    [[gnu::always_inline]] void ArmFor(Picos time)
     {
         if (Timeline* timeline = Timeline::Current(); timeline != nullptr) [[likely]]
         {

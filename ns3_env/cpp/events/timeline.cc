@@ -54,8 +54,13 @@ FurtherTurn::Fire()
 }
 
 void
-Timeline::ArmAgain(RearmedEvent& event, EventKey key)
+Timeline::ArmElsewhere(RearmedEvent& event, EventKey key)
 {
+    if (!event.IsQueued())
+    {
+        m_events.PushElsewhere(event, key);
+        return;
+    }
     FurtherTurn& further = m_furtherTurns.Take(*this);
     further.Set(&event);
     m_events.Push(further, key);
@@ -95,7 +100,7 @@ Timeline::Add(Picos time, uint32_t context, EventImpl* event)
     const uint64_t number = m_scheduled++;
     ScheduledEvent& scheduled = m_scheduledEvents.Take(*this);
     scheduled.Set(event);
-    m_events.Push(scheduled, {time, (number << CONTEXT_BITS) | (context & CONTEXT_MASK)});
+    m_events.Push(scheduled, KeyOf({time, number}, context));
     return static_cast<uint32_t>(number);
 }
 

@@ -140,13 +140,23 @@ class Timeline
     /// until then.
     [[gnu::always_inline]] void ArmAt(RearmedEvent& event, const Moment& place, uint32_t context)
     {
-        const EventKey key{place.time, (place.number << CONTEXT_BITS) | (context & CONTEXT_MASK)};
-        if (event.IsQueued()) [[unlikely]]
+        if (!ArmsAtOnce(event, place, context)) [[unlikely]]
         {
-            ArmAgain(event, key);
-            return;
+            ArmElsewhere(event, KeyOf(place, context));
         }
-        m_events.Push(event, key);
+    }
+    /// The same if that needs no call, as it mostly does; false, and nothing is armed, if it does need one.
+    [[gnu::always_inline]] bool
+    ArmsAtOnce(RearmedEvent& event, const Moment& place, uint32_t context)
+    {
+        return !event.IsQueued() && m_events.PushFirst(event, KeyOf(place, context));
+    }
+    /// ArmsAtOnce() at a place that is reserved now for `time`, if it is armed.
+    [[gnu::always_inline]] bool ArmsAtOnceFor(RearmedEvent& event, Picos time, uint32_t context)
+    {
+        const bool arms = ArmsAtOnce(event, {time, m_scheduled}, context);
+        m_scheduled += arms ? 1 : 0;
+        return arms;
     }
     /// Lower numbers precede all events scheduled for the same time.
     static constexpr uint64_t FIRST_NUMBER = uint64_t{1} << 20;
@@ -194,7 +204,11 @@ class Timeline
     static constexpr uint32_t CONTEXT_MASK = (1U << CONTEXT_BITS) - 1;
 
     [[gnu::always_inline]] bool RunNextBefore(Picos end);
-    [[gnu::noinline]] void ArmAgain(RearmedEvent& event, EventKey key);
+    static EventKey KeyOf(const Moment& place, uint32_t context)
+    {
+        return {place.time, (place.number << CONTEXT_BITS) | (context & CONTEXT_MASK)};
+    }
+    [[gnu::noinline]] void ArmElsewhere(RearmedEvent& event, EventKey key);
 
     // In the static block of thread-local storage: without a call, also in a library that is loaded later.
     [[gnu::tls_model("initial-exec")]] static thread_local constinit inline Timeline* s_current =

@@ -232,22 +232,22 @@ class Flight
   public:
     bool IsEmpty() const { return m_first == nullptr; }
     const Packet* Front() const { return m_first; }
-    /// The last; call only if there is one.
-    Packet* Back() const { return m_last; }
-
-    void Push(Packet* p, Picos arrival)
+    /// \returns the packet before it, or null
+    Packet* Push(Packet* p, Picos arrival)
     {
+        Packet* before = m_first == nullptr ? nullptr : m_last;
         p->next = nullptr;
-        if (m_first == nullptr)
+        if (before == nullptr)
         {
             m_first = p;
         }
         else
         {
-            m_last->next = p;
-            m_last->arrival = arrival;
+            before->next = p;
+            before->arrival = arrival;
         }
         m_last = p;
+        return before;
     }
 
     uint64_t Count() const

@@ -110,11 +110,11 @@ Port::TakeReserved()
 }
 
 void
-Port::ReserveArrival(Picos arrival)
+Port::ReserveArrival(Packet& before, Picos arrival)
 {
     if (Timeline* timeline = Timeline::Current(); timeline != nullptr)
     {
-        m_incoming.Back()->placeBehind = timeline->ReserveAt(arrival).number;
+        before.placeBehind = timeline->ReserveAt(arrival).number;
         return;
     }
     m_arrivalEvent.ArmFor(arrival);
@@ -140,14 +140,40 @@ Port::OnTransmitterFree()
     Kick();
 }
 
+inline bool
+Port::ArmsNextAtOnce(Timeline& timeline, const Packet& packet)
+{
+    if (m_network.linkEvents == LinkEvents::Merged) [[likely]]
+    {
+        return timeline.ArmsAtOnceFor(m_arrivalEvent, packet.arrival, m_nodeId);
+    }
+    const bool perFrame = m_network.linkEvents == LinkEvents::PerFrame;
+    const uint64_t number = perFrame ? packet.placeBehind : m_index;
+    return timeline.ArmsAtOnce(m_arrivalEvent, {packet.arrival, number}, m_nodeId);
+}
+
 void
 Port::OnArrival()
 {
     Packet* packet = m_incoming.Pop();
-    const Picos now = NowPicos();
+    Timeline* timeline = Timeline::Current();
+    // What most arrivals need calls nothing before the end, so that no registers are saved for it.
+    if (timeline != nullptr && !m_attended && packet->flow != nullptr &&
+        (m_incoming.IsEmpty() || ArmsNextAtOnce(*timeline, *packet))) [[likely]]
+    {
+        packet->arrival = timeline->Now();
+        Receive(packet);
+        return;
+    }
+    ArmNextAndTakeIn(packet);
+}
+
+void
+Port::ArmNextAndTakeIn(Packet* packet)
+{
     if (!m_incoming.IsEmpty())
     {
-        if (m_network.linkEvents == LinkEvents::PerFrame) [[unlikely]]
+        if (m_network.linkEvents == LinkEvents::PerFrame)
         {
             ArmReservedArrival(*packet);
         }
@@ -156,8 +182,8 @@ Port::OnArrival()
             ArmArrival(packet->arrival);
         }
     }
-    packet->arrival = now;
-    if ((m_attended || packet->flow == nullptr) && !TakesIn(packet)) [[unlikely]]
+    packet->arrival = NowPicos();
+    if ((m_attended || packet->flow == nullptr) && !TakesIn(packet))
     {
         return;
     }

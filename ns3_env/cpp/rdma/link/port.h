@@ -171,11 +171,14 @@ class Port : public Object
     }
     void OnTransmitterFree();
     void OnArrival();
+    /// Schedules the arrival behind this one if that needs no call; false if it is still to be scheduled.
+    [[gnu::always_inline]] bool ArmsNextAtOnce(Timeline& timeline, const Packet& packet);
+    [[gnu::noinline]] void ArmNextAndTakeIn(Packet* packet);
     /// Schedules the next arrival here.
     [[gnu::always_inline]] void ArmArrival(Picos arrival);
     /// @name Arrivals behind another one, of which each has its place from its transmission on (LinkEvents::PerFrame)
     /// @{
-    void ReserveArrival(Picos arrival);
+    void ReserveArrival(Packet& before, Picos arrival);
     void ArmReservedArrival(const Packet& before);
     /// @}
     void Arm(Picos when);
@@ -324,6 +327,10 @@ Port::KickAs(Self& self)
     if (packet != nullptr)
     {
         Transmit(packet, now);
+        if (IsTraced()) [[unlikely]]
+        {
+            m_txTrace(*packet);
+        }
     }
     const bool perFrame = m_network.linkEvents == LinkEvents::PerFrame;
     const bool looks = Self::LOOKS_AFTER_EACH_FRAME && perFrame && packet != nullptr;
@@ -387,10 +394,6 @@ Port::Transmit(Packet* packet, Picos now)
     m_busyUntil = now + TransmissionTime(*packet, now);
     m_txBytes += packet->wireBytes;
     m_network.packetHops += packet->flow != nullptr ? 1 : 0;
-    if (IsTraced()) [[unlikely]]
-    {
-        m_txTrace(*packet);
-    }
 }
 
 inline void
@@ -413,15 +416,15 @@ Port::PutOnLink(Packet* packet, bool perFrame)
         m_passage->Put(m_destination, *m_peer, packet, arrival);
         return;
     }
-    if (m_peer->m_incoming.IsEmpty())
+    Packet* before = m_peer->m_incoming.Push(packet, arrival);
+    if (before == nullptr)
     {
         m_peer->ArmArrival(arrival);
     }
     else if (perFrame)
     {
-        m_peer->ReserveArrival(arrival);
+        m_peer->ReserveArrival(*before, arrival);
     }
-    m_peer->m_incoming.Push(packet, arrival);
 }
 
 } // namespace ns3::env::rdma

@@ -567,6 +567,12 @@ Switch::Forward(Packet* packet, SwitchPort& ingress)
         egress->PassOn(packet, packet->arrival);
         return;
     }
+    ForwardByQueue(packet, ingress);
+}
+
+void
+Switch::ForwardByQueue(Packet* packet, SwitchPort& ingress)
+{
     Admit(packet, ingress.Index(), [&] { ingress.SendPfc(PacketKind::Pause); });
 }
 

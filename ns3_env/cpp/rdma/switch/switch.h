@@ -227,6 +227,8 @@ class Switch : public Object
     std::vector<Ptr<SwitchPort>> m_ports;
 
   private:
+    /// Forwards a packet that does not leave at once.
+    [[gnu::noinline]] void ForwardByQueue(Packet* packet, SwitchPort& ingress);
     /// Admits a packet to an account of the buffer; calls `pause()` if that requires a pause.
     template <class Pause>
     [[gnu::always_inline]] void Admit(Packet* packet, uint32_t account, Pause pause);
