@@ -5,6 +5,7 @@
 #include "ns3/trace-source-accessor.h"
 #include "ns3_env/cpp/engine/watched-trace.h"
 
+#include <cmath>
 #include <utility>
 
 namespace ns3::env::rdma
@@ -57,6 +58,12 @@ Port::Connect(Port& a, Port& b, double rateBps, Picos delay)
         from->m_rateBps = rateBps;
         from->m_linkRateBps = rateBps;
         from->m_delay = delay;
+        const double perByte = 8.0 * PS_PER_SECOND / rateBps;
+        const bool isWhole = perByte == std::floor(perByte);
+        if (isWhole && from->m_network.rounding == Rounding::Exact)
+        {
+            from->m_picosPerByte = static_cast<Picos>(perByte);
+        }
     }
 }
 
@@ -64,6 +71,7 @@ void
 Port::SetSchedule(LinkSchedule schedule)
 {
     m_schedule = std::make_unique<LinkSchedule>(std::move(schedule));
+    m_picosPerByte = 0;
 }
 
 Picos
