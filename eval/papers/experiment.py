@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Declares an experiment: its cases, its entries, the data extracted from each episode, its outcome."""
+"""Experiments: episodes of their cases under their entries, the data extracted from each, their outcome."""
 
 from __future__ import annotations
 
@@ -7,27 +7,25 @@ from collections.abc import Callable, Hashable, Mapping
 from concurrent.futures import as_completed
 from dataclasses import dataclass, replace
 from inspect import getdoc
-from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from ns3_env.errors import ConfigError
+from ns3_env.eval.papers.declared import Declared, declared
+from ns3_env.eval.papers.entries import Entries, Policies
 from ns3_env.eval.papers.outcome import Outcome, nested
 from ns3_env.eval.papers.runs import Port, Shares, count_shares
-from ns3_env.policies.released import released
-from ns3_env.programs.parameters import PAPER, PUBLISHED, parameters_of
-from ns3_env.scenario import AGENT, Scenario
+from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
 from ns3_env.simulator.pool import LocalPool
 from ns3_env.simulator.pool import Play as Episode
 
 #: Receives progress messages, a line each.
 Progress = Callable[[str], None]
-#: Files of trained policies, by the name they are run under.
-Policies = Mapping[str, Path]
 #: A scenario, or one as the simulator reads it.
 Playable = Scenario | Mapping[str, Any]
 Case = TypeVar("Case", bound=Hashable)
 T = TypeVar("T")
+#: Declaration of data without one.
+NOTHING = Declared(source="", what_scales="")
 
 
 @dataclass(frozen=True)
@@ -37,16 +35,20 @@ class Data(Generic[T]):
     Attributes:
         runs: results, usually by case, and by entry if there are entries.
         scale: share of the paper's size.
-        progress: progress of the steps from here on.
         notes: notes on entries that are missing, or that differ from the released ones.
         supplied: names of the policies that this run supplies.
+        declared: declaration of the experiment.
     """
 
     runs: T
     scale: float
-    progress: Progress
     notes: tuple[str, ...] = ()
     supplied: frozenset[str] = frozenset()
+    declared: Declared = NOTHING
+
+    def scenario(self, case: Any) -> Scenario:
+        """The declared scenario of a case."""
+        return self.declared.cases(self.scale)[case]
 
 
 @dataclass(frozen=True)
@@ -77,91 +79,61 @@ Play = Callable[[Setup], Data[T]]
 
 @dataclass(frozen=True)
 class Experiment(Generic[T]):
-    """Declares an experiment of a paper, over the function that makes its outcome.
+    """An experiment of a paper.
 
     Attributes:
         name: name on the command line.
-        source: figures and sections of the paper.
+        declared: its declaration.
+        title: one line.
         play: function that runs the episodes, at a scale above 0.
-        scale: scale of a run without ``--scale``; 1 is the paper's size.
-        what_scales: description of the scaled quantity.
-        entries: contenders, whose parameters may be chosen and to which a run may add policies; None: those
-            that ``play`` has, if any.
-        title: one line; "": the first of the function's docstring.
+        entries: contenders, whose parameters may be chosen and to which a run may add policies, if any.
         outcome: function from the data to the outcome.
     """
 
     name: str
-    source: str
+    declared: Declared
+    title: str
     play: Play[T]
-    scale: float
-    what_scales: str
-    entries: Entries | None = None
-    title: str = ""
-    outcome: Callable[[Data[T]], Outcome] = lambda data: Outcome()
+    entries: Entries | None
+    outcome: Callable[[Data[T]], Outcome]
 
-    def __call__(self, outcome: Callable[[Data[T]], Outcome]) -> Experiment[T]:
-        """Returns the experiment with its outcome."""
-        title = self.title or (getdoc(outcome) or "").rstrip(".").replace("\n", " ")
-        entries = self.entries or getattr(self.play, "entries", None)
-        return replace(self, title=title, entries=entries, outcome=outcome)
+    def run(self, setup: Setup) -> Outcome:
+        """Runs the episodes and evaluates them."""
+        return self.outcome(replace(self.play(setup), declared=self.declared))
 
 
-experiment = Experiment
+def experiment(
+    name: str,
+    keep: Callable[[dict[str, Any]], Any] | None = None,
+    *,
+    cases: Callable[[float], Mapping[Any, Any]] | None = None,
+    play: Play[Any] | None = None,
+    title: str = "",
+) -> Callable[[Callable[[Data[T]], Outcome]], Experiment[T]]:
+    """Makes an experiment of its declaration and of the function from its data to its outcome.
 
-
-@dataclass(frozen=True)
-class Entries:
-    """Contenders: controllers with settings that they lack by themselves, and trained policies.
-
-    Attributes:
-        controllers: controllers of the simulator, with their attributes; "dcqcn+window" is a separate entry,
-            of dcqcn.
-        released: names of released policies.
-        parameters: "paper": controllers have the values of their own papers, if known; "published":
-            those of the published simulator.
+    Args:
+        name: name of the declaration.
+        keep: function from the results of an episode to the data that is stored.
+        cases: scenarios of a scale, by case; None: the declared ones.
+        play: function that runs the episodes; None: each case runs under every entry, if any, or with several
+            seeds, as the declaration has them.
+        title: one line; "": the first of the function's docstring.
     """
+    declaration = declared(name)
+    if play is None:
+        assert keep is not None
+        cases, entries = cases or declaration.cases, declaration.entries
+        if declaration.repetitions:
+            play = repeated(cases, keep, declaration.repetitions)
+        else:
+            play = entered(entries, cases, keep) if entries else episodes(cases, keep)
 
-    controllers: Mapping[str, Mapping[str, bool]]
-    released: tuple[str, ...] = ()
-    parameters: str = PUBLISHED
+    def of(outcome: Callable[[Data[T]], Outcome]) -> Experiment[T]:
+        line = title or (getdoc(outcome) or "").rstrip(".").replace("\n", " ")
+        return Experiment(name, declaration, line, play, getattr(play, "entries", None), outcome)
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """All, in the paper's order."""
-        return (*self.controllers, *self.released)
-
-    def present(self, files: Policies) -> tuple[Policies, tuple[str, ...]]:
-        """The policies given, and available released ones whose names are not given; a note for
-        each that is missing or not the released one."""
-        policies = dict(files)
-        notes = [f"{name.upper()} is a policy given for this run." for name in files]
-        for name in self.released:
-            if name in files:
-                continue
-            try:
-                policies[name] = released(name)
-            except ConfigError:
-                notes.append(f"{name.upper()} did not play: no policy of that name is released.")
-        return policies, tuple(notes)
-
-    def each(self, base: Scenario, policies: Policies, parameters: str | None = None) -> dict[str, Scenario]:
-        """The scenario under each entry, by name: the paper's controllers first, then the added policies.
-
-        ``parameters`` replaces the entries' own setting.
-        """
-        present = [name for name in self.names if name in self.controllers or name in policies]
-        return {
-            name: base.under(AGENT).playing(policies[name])
-            if name in policies
-            else self._controlled(base, name, parameters or self.parameters)
-            for name in (*present, *(name for name in policies if name not in self.names))
-        }
-
-    def _controlled(self, base: Scenario, name: str, parameters: str) -> Scenario:
-        controller = name.partition("+")[0]
-        preset = parameters_of(controller, parameters) if controller in PAPER else {}
-        return base.under(controller, {**preset, **self.controllers[name]})
+    return of
 
 
 def in_parallel(
@@ -211,7 +183,7 @@ class Cases(Generic[T]):
         runs: Any = nested(self.every(setup, scenarios))
         if not self.entries:
             runs = {case: by_name[""] for case, by_name in runs.items()}
-        return Data(runs, setup.scale, setup.progress, notes, frozenset(setup.policies))
+        return Data(runs, setup.scale, notes, frozenset(setup.policies))
 
 
 def episodes(
@@ -229,13 +201,15 @@ def entered(
 
 
 def counted(
-    cases: Callable[[float], Mapping[str, Scenario]],
+    name: str,
     port: Port,
     bin_ns: Callable[[float], int],
-    entries: Entries | None = None,
+    cases: Callable[[float], Mapping[str, Scenario]] | None = None,
 ) -> Cases[Any]:
-    """Runs scenarios in sequence: shares of a port's link, in bins whose width (ns) depends on the scale, as
-    :func:`count_shares` has them, by case, and by entry if any."""
+    """Runs the cases of an experiment in sequence: shares of a port's link, as :func:`count_shares` has them,
+    by case, and by entry if any. The width of bins (ns) depends on the scale; ``cases``: instead of the
+    declared ones."""
+    declaration = declared(name)
 
     def every(setup: Setup, scenarios: Mapping[tuple[str, str], Scenario]) -> dict[tuple[str, str], Shares]:
         shares = {}
@@ -244,7 +218,7 @@ def counted(
             shares[key] = count_shares(setup.simulator, scenario, port, bin_ns(setup.scale))
         return shares
 
-    return Cases(cases, every, entries)
+    return Cases(cases or declaration.cases, every, declaration.entries)
 
 
 def seeds(scale: float, count: int) -> range:
@@ -271,7 +245,6 @@ def repeated(
             for seed in (first + x for x in repetitions)
         }
         runs = nested(in_parallel(scenarios, keep, setup.progress))
-        table = {case: list(record.values()) for case, record in runs.items()}
-        return Data(table, setup.scale, setup.progress)
+        return Data({case: list(record.values()) for case, record in runs.items()}, setup.scale)
 
     return play

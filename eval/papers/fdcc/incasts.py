@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from operator import ge, gt, le, lt
 from typing import Any
 
@@ -15,8 +16,9 @@ from ns3_env.eval.metrics import measure, without_nan
 from ns3_env.eval.metrics.fairness import common_bandwidths
 from ns3_env.eval.metrics.slowdown import fct_slowdowns
 from ns3_env.eval.output.plots import styles
-from ns3_env.eval.papers.experiment import Data, Entries, entered, experiment
-from ns3_env.eval.papers.fdcc.claims import IN_FIGURES, LINKS_NS, RELEASED, THESIS, judge
+from ns3_env.eval.papers.declared import declared
+from ns3_env.eval.papers.experiment import Data, experiment
+from ns3_env.eval.papers.fdcc.claims import IN_FIGURES, LINKS_NS, RELEASED, judge
 from ns3_env.eval.papers.outcome import Grid, Measured, Outcome, Row, Table, Verdict, flat, grid, nested
 from ns3_env.eval.papers.panels import Drawing, Panel, labels, marked, step
 from ns3_env.eval.papers.runs import distribution
@@ -27,23 +29,11 @@ from ns3_env.scenario.topology import Dumbbell, FatTree2, Topology
 from ns3_env.scenario.traffic import Incast
 from ns3_env.simulator.results import Floats, Results
 
-#: A bound that DCQCN and TIMELY lack: no flow has more than a BDP in flight (Zhang 2023,
-#: section 5.3). HPCC and a policy's flows never do. Parameters are as the controllers' own papers set them
-#: (section 5.2). MPCC is no entry of the thesis: it is added, and no claim depends on it.
-ENTRIES = Entries(
-    {"dcqcn": {"BdpWindow": True}, "timely": {"BdpWindow": True}, "hpcc": {}, "mpcc": {}},
-    released=("rlcc", RELEASED),
-    parameters="paper",
-)
-#: With the thesis's agent, whose numbers are listed next to the thesis's and decide no claim.
-WITH_THESIS = replace(ENTRIES, released=("rlcc", THESIS, RELEASED))
 #: With whom the thesis compares FDCC; those whose packets carry no record of every hop; those whose goodput
 #: and pauses section 6.2 names.
 RIVALS, WITHOUT = ("dcqcn", "timely", "hpcc", "rlcc"), ("dcqcn", "timely")
 _NAMED = (*WITHOUT, "rlcc")
 FDCC, HPCC = (RELEASED,), ("hpcc",)
-#: In the order of Table 6.2.
-_OF_TABLES = (*RIVALS, THESIS)
 #: Columns of Table 6.2, as metrics.
 COLUMNS = (
     "queue_avg_bytes",
@@ -53,43 +43,8 @@ COLUMNS = (
     "unfair_ratio",
     "goodput",
 )
-_ROWS_6_2 = {
-    4: (
-        (42993.3, 48208, 4.0, 4.1, 0.00002, 0.96),
-        (43653.6, 49632, 4.0, 4.0, 0.00002, 0.95),
-        (1089.1, 3354, 3.3, 4.3, 0.29881, 0.93),
-        (49564.8, 52546, 4.3, 4.3, 0.00001, 0.90),
-        (49275.3, 51128, 4.1, 4.1, 0.00002, 0.93),
-    ),
-    16: (
-        (135259.8, 151960, 15.4, 16.0, 0.03805, 0.99),
-        (130874.7, 144672, 15.8, 16.2, 0.01845, 0.96),
-        (2804.3, 6708, 17.4, 17.6, 0.01279, 0.88),
-        (253288.8, 253786, 17.0, 17.0, 0.00003, 0.89),
-        (30716, 31525, 16.9, 16.9, 0.00002, 0.90),
-    ),
-    256: (
-        (1098612.9, 2882000, 253.0, 255.5, 0.00997, 0.96),
-        (1372074.3, 4037088, 293.8, 296.1, 0.00762, 0.83),
-        (131961.3, 3274622, 294.5, 295.2, 0.00243, 0.83),
-        (4167130.2, 4286572.2, 255.1, 255.4, 0.00117, 0.95),
-        (3578233.5, 3688457.3, 254.5, 254.7, 0.00091, 0.96),
-    ),
-    1024: (
-        (6718384.9, 6764840, 975.4, 982.1, 0.00683, 0.99),
-        (1914594.7, 6554592, 1026.1, 1028.3, 0.00218, 0.95),
-        (1347184.6, 6502288, 1089.2, 1091.4, 0.00195, 0.89),
-        (3085705.3, 6987246, 984.35, 986.5, 0.00225, 0.98),
-        (2495439.2, 6572722, 975.6, 977.1, 0.00153, 0.99),
-    ),
-}
-_GOODPUT_6_1 = {
-    48: (0.99, 0.99, 0.87, 0.98, 0.98),
-    192: (0.98, 0.98, 0.88, 0.89, 0.93),
-    768: (0.97, 0.96, 0.86, 0.88, 0.94),
-}
 #: Flows of each incast.
-DUMBBELL_FLOWS, FAT_TREE_FLOWS = tuple(_ROWS_6_2), tuple(_GOODPUT_6_1)
+DUMBBELL_FLOWS, FAT_TREE_FLOWS = (4, 16, 256, 1024), (48, 192, 768)
 
 
 def title(flows: int) -> str:
@@ -97,19 +52,15 @@ def title(flows: int) -> str:
     return f"{flows}-to-1"
 
 
-def _printed(rows: Mapping[int, Any]) -> dict[str, dict[str, Any]]:
-    return {title(flows): dict(zip(_OF_TABLES, row, strict=True)) for flows, row in rows.items()}
+def _printed(name: str, columns: Sequence[str]) -> Table:
+    """Numbers that the thesis prints, by case, entry and column; lengths in bytes."""
+    return {
+        case: {entry: dict(zip(columns, row, strict=True)) for entry, row in by_name.items()}
+        for case, by_name in declared(name).printed.items()
+    }
 
 
-#: Values by case, entry and column; lengths in bytes.
-TABLE_6_2: dict[str, dict[str, dict[str, float | None]]] = {
-    case: {name: dict(zip(COLUMNS, row, strict=True)) for name, row in rows.items()}
-    for case, rows in _printed(_ROWS_6_2).items()
-}
-#: Goodput by case and entry.
-TABLE_6_1: dict[str, dict[str, dict[str, float | None]]] = {
-    case: {name: {"goodput": x} for name, x in row.items()} for case, row in _printed(_GOODPUT_6_1).items()
-}
+TABLE_6_2, TABLE_6_1 = _printed("fdcc-incast", COLUMNS), _printed("fdcc-fat-tree", ("goodput",))
 METRICS = (
     *COLUMNS,
     *("pfc_pause_fraction", "unfinished_flows", "unfair_ratio_lifetime", "pfc_frames", "pfc_pause_ns"),
@@ -228,10 +179,7 @@ def dumbbell_cases(scale: float) -> dict[Case, Scenario]:
     return incasts
 
 
-_SIZE = "20 MB of each flow, and 1 ms within which they start"
-
-
-@experiment("fdcc-incast", "Zhang 2023, Table 6.2", entered(WITH_THESIS, dumbbell_cases, spread), 0.1, _SIZE)
+@experiment("fdcc-incast", spread, cases=dumbbell_cases)
 def dumbbell(data: Data[Spreads]) -> Outcome:
     """4 to 1024 flows to one receiver over a dumbbell."""
     tables = measured(data.runs)
@@ -293,13 +241,7 @@ DUMBBELL_CLAIMS = {
 }
 
 
-@experiment(
-    "fdcc-fat-tree",
-    "Zhang 2023, Table 6.1 and Fig. 6.3",
-    entered(ENTRIES, lambda scale: cases(FatTree2(), FAT_TREE_FLOWS, scale), spread),
-    0.1,
-    _SIZE,
-)
+@experiment("fdcc-fat-tree", spread, cases=partial(cases, FatTree2(), FAT_TREE_FLOWS))
 def fat_tree(data: Data[Spreads]) -> Outcome:
     """48 to 768 flows to one receiver over a two-level fat-tree."""
     tables = measured(data.runs)

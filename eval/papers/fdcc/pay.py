@@ -9,7 +9,9 @@ from ns3_env.agents.search.objectives import recorded_reward, with_recordings
 from ns3_env.decision.rewards import Staged, make_reward
 from ns3_env.eval.metrics import measure, without_nan
 from ns3_env.eval.output.plots import OTHERS
-from ns3_env.eval.papers.experiment import Data, Entries, Policies, entered, episodes, experiment
+from ns3_env.eval.papers.declared import declared
+from ns3_env.eval.papers.entries import Entries, Policies
+from ns3_env.eval.papers.experiment import Data, entered, experiment
 from ns3_env.eval.papers.fdcc.claims import LINKS_NS, THESIS
 from ns3_env.eval.papers.fdcc.incasts import SIZE_BYTES, SPREAD_NS, SWITCH, incast, title
 from ns3_env.eval.papers.outcome import Measured, Outcome, Verdict, grid, nested
@@ -24,13 +26,8 @@ from ns3_env.simulator.results import Results
 LIMIT_NS, RATE_BPS = 2_000_000, 100e9
 _REWARD, THRESHOLD = make_reward("staged"), Staged().threshold
 
-#: Flows of the incasts under equal windows; the thesis trains on 2 to 32.
-WINDOWED_FLOWS = (2, 8, 32)
 #: All flows' windows together, in bandwidth-delay products: 1 fills the link without a queue.
 TOTALS = (0.1, 0.2, 0.4, 0.6, 0.8, 0.9, 1.0, 1.1, 1.2, 1.4, 1.6, 2.0)
-#: Delay of links: a 32nd of a BDP is ten packets then. Over 1 µs two packets each reach 86% of the best
-#: goodput, and three are more than a BDP: the best reward would depend on whole packets.
-DELAY_NS = 4_000
 #: "Fully": at least this share of the best goodput of any windows.
 FULL = 0.9
 #: Numbers by flows, and by the windows together.
@@ -49,17 +46,11 @@ def closed_form(flows: int, total: float) -> float:
 
 def windowed(scale: float) -> dict[tuple[int, float], Scenario]:
     """N-to-1 of flows that do not end, each with a window of total / N BDPs from its start."""
-    limit = max(200_000, round(scale * LIMIT_NS))
     return {
         (flows, total): with_recordings(
-            Scenario(
-                time_limit_ns=limit,
-                topology=Dumbbell(senders=flows, rate_bps=RATE_BPS, delay_ns=DELAY_NS),
-                traffic=Incast(size_bytes=round(limit * RATE_BPS / 8e9)),
-            ),
-            Controller(name="fixed-window", attributes={"WindowBdp": total / flows}),
+            base, Controller(name="fixed-window", attributes={"WindowBdp": total / flows})
         )
-        for flows in WINDOWED_FLOWS
+        for flows, base in declared("fdcc-reward").cases(scale).items()
         for total in TOTALS
     }
 
@@ -77,13 +68,7 @@ def paid(results: Results) -> dict[str, float]:
     return {"reward": reward, "life": reward * life_ns / (rtt_ns / 2), **numbers}
 
 
-@experiment(
-    "fdcc-reward",
-    "Zhang 2023, section 4.2, Algorithm 1",
-    episodes(windowed, paid),
-    1.0,
-    "2 ms that are looked at",
-)
+@experiment("fdcc-reward", paid, cases=windowed)
 def best_paid_windows(data: Data[dict[tuple[int, float], dict[str, float]]]) -> Outcome:
     """Pay of equal, constant windows under the staged reward, for a decision and over a flow's life."""
     by_flows = nested({x: {**numbers, "closed_form": closed_form(*x)} for x, numbers in data.runs.items()})
@@ -144,10 +129,6 @@ EARNED = 0.98
 LEAST_GOODPUT, MOST_UNFAIR = 0.8, 0.1
 #: Equal windows, together 0.9 BDP; senders know the number of flows.
 WINDOW, TOTAL_BDPS = "constant-window", 0.9
-_COLUMNS = (
-    "reward of a decision = reward; goodput = goodput; "
-    "whole lives: goodput = life_goodput; unfair ratio = life_unfair_ratio"
-)
 #: Flows, and the delay of a link.
 Case = tuple[int, int]
 
@@ -161,7 +142,7 @@ class _WithWindow(Entries):
         return {**super().each(base, policies, parameters), WINDOW: window}
 
 
-ENTRIES = _WithWindow({"hpcc": {}, "mpcc": {}}, released=(THESIS,))
+ENTRIES = _WithWindow(controllers={"hpcc": {}, "mpcc": {}}, released=(THESIS,))
 
 
 def episode(flows: int, delay_ns: int, scale: float) -> Scenario:
@@ -197,13 +178,7 @@ def pay(results: Results) -> Measured:
     return {f"life_{name}": x for name, x in numbers.items()}
 
 
-@experiment(
-    "fdcc-pay",
-    "Zhang 2023, Algorithm 1",
-    entered(ENTRIES, cases, pay),
-    1.0,
-    "2 ms of an episode, and 20 MB of each whole flow",
-)
+@experiment("fdcc-pay", play=entered(ENTRIES, cases, pay))
 def pay_of_a_decision(data: Data[dict[tuple[int, int, str], dict[str, Measured]]]) -> Outcome:
     """Reward of a decision under Algorithm 1: the thesis's agent, controllers and a constant window."""
     runs = {
@@ -214,10 +189,9 @@ def pay_of_a_decision(data: Data[dict[tuple[int, int, str], dict[str, Measured]]
         if part == "episode"
     }
     table = {(title(flows), f"{delay_ns} ns"): by_name for (flows, delay_ns), by_name in runs.items()}
-    heads = ("flows", "links", "under")
     return Outcome(
         claims=claims(runs),
-        grids=[grid("Episodes of 2 ms, and whole lives of 20 MB", heads, _COLUMNS, table)],
+        grids=data.declared.grids(table),
         notes=data.notes,
         pictures={"fdcc-pay": _draw_pay(runs)},
     )

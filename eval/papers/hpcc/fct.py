@@ -11,11 +11,9 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from ns3_env.eval.output.plots import styles
-from ns3_env.eval.papers.experiment import Data, entered, experiment
-from ns3_env.eval.papers.hpcc import network
+from ns3_env.eval.papers.experiment import Data, experiment
 from ns3_env.eval.papers.hpcc.network import (
     BUSY,
-    ENTRIES,
     INCAST,
     LABELS,
     PAPER,
@@ -26,59 +24,26 @@ from ns3_env.eval.papers.hpcc.network import (
     best,
     measure,
 )
-from ns3_env.eval.papers.outcome import Outcome, Row, Verdict, grid
+from ns3_env.eval.papers.outcome import Outcome, Verdict, flat
 from ns3_env.eval.papers.panels import Curve, Drawing, Panel, few_log_ticks
 from ns3_env.eval.papers.verdicts import below_one, geometric_mean
-from ns3_env.scenario import Scenario
-
-#: A million flows at 30 %, as the paper reports of its own.
-_DURATION_NS, _LEAST_NS = 100_000_000, 20_000
-#: Printed: the 95th percentile of latency at 50 % (µs), and the cost of HPCC's headroom for long flows there.
-LATENCY_US, LONGER = 19.8, 1.24
-#: Under DCQCN: read off panels a and c by a reader, and the published simulator's values.
-READ_OFF, PLAYED = {INCAST: 65.0, BUSY: 5.0}, {INCAST: 120.0, BUSY: 8.0}
 
 
-def cases(scale: float) -> dict[str, Scenario]:
-    """Either load; ``scale`` x 100 ms of arrivals, then as long as the flows need."""
-    return network.cases(max(_LEAST_NS, round(scale * _DURATION_NS)))
-
-
-@experiment(
-    "hpcc-fct",
-    "Li 2019, Fig. 11",
-    entered(ENTRIES, cases, measure),
-    0.005,
-    "100 ms in which flows arrive",
-    entries=ENTRIES,
-)
+@experiment("hpcc-fct", measure)
 def fct(data: Data[dict[str, dict[str, Tails]]]) -> Outcome:
     """FB_Hadoop between 320 hosts, with and without incasts, by flow size."""
     runs = data.runs
-    entries = {(case, name): record for case, by_name in runs.items() for name, record in by_name.items()}
-    slowdowns = [(place, record.p95) for place, record in entries.items()]
-    columns = "median = latency_p50_us; 95 % = latency_p95_us; 99 % = latency_p99_us; "
-    columns += "paused = paused; pauses = pauses; unfinished = unfinished"
+    entries = dict(flat(runs, 2))
     flows = ", ".join(f"{next(iter(by_name.values())).flows:,} at {case}" for case, by_name in runs.items())
     return Outcome(
-        rows=_rows(runs),
+        rows=data.declared.compare(_ours(runs)),
         claims=claims(runs),
-        grids=(
-            grid(
-                "FCT slowdown by size up to (B), 95th percentile",
-                ("load", "under"),
-                "; ".join(f"{label} = {label}" for label in LABELS),
-                slowdowns,
-            ),
-            grid(
-                "Latency (µs), links paused (share of time), pause frames, flows without an end",
-                ("load", "under"),
-                columns,
-                ((place, record.numbers) for place, record in entries.items()),
-            ),
+        grids=data.declared.grids(
+            {place: record.p95 for place, record in entries.items()},
+            {place: record.numbers for place, record in entries.items()},
         ),
         notes=(
-            f"{data.scale * _DURATION_NS / 1e6:g} ms of arrivals, one seed, the same flows for all: {flows}, "
+            f"{data.scale * 100:g} ms of arrivals, one seed, the same flows for all: {flows}, "
             "beside the incasts.",
             *data.notes,
         ),
@@ -86,23 +51,16 @@ def fct(data: Data[dict[str, dict[str, Tails]]]) -> Outcome:
     )
 
 
-def _rows(runs: Runs) -> list[Row]:
+def _ours(runs: Runs) -> dict[str, float]:
     """Our numbers next to the few published ones."""
     busy = runs[BUSY]["hpcc"].numbers
-    tails = [
-        (f"DCQCN, 95 % slowdown of {SHORT[0]} B, {case}", "", x, runs[case]["dcqcn"].p95[SHORT[0]], where)
-        for case in (INCAST, BUSY)
-        for x, where in (
-            (READ_OFF[case], "Fig. 11, read off"),
-            (PLAYED[case], "published simulator, a reader's run"),
-        )
-    ]
-    flows = f"flows above 120 kB under HPCC over the best of the paper's others, {BUSY}"
-    return [
-        *(Row(*row) for row in tails),
-        Row(f"HPCC, 95 % latency, {BUSY}", "µs", LATENCY_US, busy["latency_p95_us"], "5.3"),
-        Row(flows, "", LONGER, busy["long"] / best(runs[BUSY], "long"), "5.3, predicted"),
-    ]
+    incast_tail, busy_tail = (runs[case]["dcqcn"].p95[SHORT[0]] for case in (INCAST, BUSY))
+    return {
+        **dict.fromkeys(("incast read off", "incast played"), incast_tail),
+        **dict.fromkeys(("busy read off", "busy played"), busy_tail),
+        "latency": busy["latency_p95_us"],
+        "longer": busy["long"] / best(runs[BUSY], "long"),
+    }
 
 
 def claims(runs: Runs) -> dict[str, Verdict]:
@@ -181,7 +139,7 @@ def _shortest(runs: Runs) -> Verdict:
     ratios = {
         f"{case}, {name} at {label} B": by_name["hpcc"].p95[label] / by_name[name].p95[label]
         for case, by_name in runs.items()
-        for name in PAPER.names
+        for name in PAPER
         for label in SHORT
         if name != "hpcc"
     }
@@ -193,7 +151,7 @@ def _shortest(runs: Runs) -> Verdict:
 def _draw_slowdowns(runs: Runs) -> Drawing:
     """The figure's panels a and c; below them HPCC compared with entries that the paper lacks."""
     every = list(dict.fromkeys(name for by_name in runs.values() for name in by_name))
-    others = ["hpcc", *(name for name in every if name not in PAPER.names)]
+    others = ["hpcc", *(name for name in every if name not in PAPER)]
     looks, sizes = styles(every), range(len(LABELS))
     axes = {"yscale": "log", "ylabel": "FCT slowdown, 95 %", "xlabel": "flow size up to (B)"}
     all_panels = [
@@ -209,7 +167,7 @@ def _draw_slowdowns(runs: Runs) -> Drawing:
             legend={"fontsize": 7.5, "ncols": 2},
             more=lambda axes: few_log_ticks(axes, (1, 2, 3, 5)),
         )
-        for names, whose in ((PAPER.names, "the paper's six"), (others, "others"))
+        for names, whose in ((PAPER, "the paper's six"), (others, "others"))
         for case, by_name in runs.items()
     ]
     return Drawing(all_panels, 2, 3.2, None)

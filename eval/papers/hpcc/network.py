@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""HPCC's network of 320 hosts, its loads, its entries, its measurements (Li 2019, sec. 5.1 and 5.3)."""
+"""HPCC's network of 320 hosts, its loads, its measurements (Li 2019, sec. 5.1 and 5.3)."""
 
 from __future__ import annotations
 
@@ -10,10 +10,7 @@ import numpy as np
 
 from ns3_env.eval.metrics.queues import pfc_pause_ns
 from ns3_env.eval.metrics.slowdown import statistics_of
-from ns3_env.eval.papers.experiment import Entries
-from ns3_env.scenario import Scenario
 from ns3_env.scenario.topology import FatTree3, Graph, Topology
-from ns3_env.scenario.traffic import Mix, Poisson, PoissonIncast
 from ns3_env.simulator.results import Results, charged_slowdowns, flow_column
 
 _PODS, _TORS, _AGGREGATION, _CORES, _HOSTS = 5, 4, 4, 16, 16
@@ -21,26 +18,12 @@ _PODS, _TORS, _AGGREGATION, _CORES, _HOSTS = 5, 4, 4, 16, 16
 INCAST_BYTES = 500_000
 #: In the order of the figure's panels.
 INCAST, BUSY = "30 % and 60-to-1 incasts", "50 %"
-#: The paper's six, a window added to two of them.
-PAPER = Entries(
-    {
-        "dcqcn": {},
-        "dcqcn+window": {"RateWindow": True},
-        "timely": {},
-        "timely+window": {"RateWindow": True},
-        **{"dctcp": {}, "hpcc": {}},
-    }
-)
-#: With the project's other controllers, and released policies.
-ENTRIES = Entries(
-    {**PAPER.controllers, "hpcc-pint": {}, "powertcp": {}, "nscc": {}},
-    released=("fdcc", "rlcc", "dispatcher"),
-)
+#: The paper's six.
+PAPER = ("dcqcn", "dcqcn+window", "timely", "timely+window", "dctcp", "hpcc")
 #: A controller, and itself with a window.
 WINDOWS = {"dcqcn": "dcqcn+window", "timely": "timely+window"}
 #: Links, each in both directions.
 DIRECTIONS = 2 * (_PODS * _TORS * (_HOSTS + _AGGREGATION) + _PODS * _CORES)
-_PATIENCE_NS = 4_000_000_000
 
 
 def topology() -> Topology:
@@ -59,20 +42,6 @@ def topology() -> Topology:
     cores, each = len(whole.nodes) - _CORES, _CORES // _AGGREGATION
     links = [x for x in whole.links if x.b < cores or x.a % _AGGREGATION == (x.b - cores) // each]
     return Graph.model_validate({"nodes": whole.nodes, "links": [asdict(link) for link in links]})
-
-
-def cases(duration_ns: int) -> dict[str, Scenario]:
-    """Either load of FB_Hadoop for this duration; incasts add 2 % of the hosts' capacity."""
-    incasts = PoissonIncast(fan_in=60, size_bytes=INCAST_BYTES, load=0.02, duration_ns=duration_ns)
-    return {
-        title: Scenario(
-            seed=1,
-            time_limit_ns=duration_ns + _PATIENCE_NS,
-            topology=topology(),
-            traffic=Mix(parts=[Poisson(sizes="fb_hadoop", load=load, duration_ns=duration_ns), *added]),
-        )
-        for title, load, added in ((INCAST, 0.3, [incasts]), (BUSY, 0.5, []))
-    }
 
 
 #: Every tenth percentile of FB_Hadoop: the figure's sizes. Each bin is above the one before, up to its own.
@@ -128,4 +97,4 @@ Runs = Mapping[str, Mapping[str, Tails]]
 
 def best(by_name: Mapping[str, Tails], key: str) -> float:
     """The minimum of a number under the paper's controllers but HPCC."""
-    return min(by_name[name].numbers[key] for name in PAPER.names if name != "hpcc")
+    return min(by_name[name].numbers[key] for name in PAPER if name != "hpcc")

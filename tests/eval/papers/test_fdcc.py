@@ -15,11 +15,12 @@ import pytest
 
 from ns3_env.errors import ConfigError
 from ns3_env.eval.commands.evaluation import main
-from ns3_env.eval.papers import experiment
+from ns3_env.eval.papers import entries
+from ns3_env.eval.papers.declared import declared
 from ns3_env.eval.papers.experiment import Data
 from ns3_env.eval.papers.fdcc import incasts, workloads
 from ns3_env.eval.papers.fdcc.claims import IN_ITS_PLACE, LINKS_NS, UNLEARNED, judge
-from ns3_env.eval.papers.fdcc.incasts import ENTRIES, TABLE_6_1, TABLE_6_2, fat_tree_claims, incast
+from ns3_env.eval.papers.fdcc.incasts import TABLE_6_1, TABLE_6_2, fat_tree_claims, incast
 from ns3_env.eval.papers.fdcc.link import fluctuation
 from ns3_env.eval.papers.outcome import Verdict
 from ns3_env.eval.papers.verdicts import Comparison
@@ -33,7 +34,9 @@ from tests.samples.policy_files import mlp_file
 Numbers = dict[str, dict[str, dict[str, float | None]]]
 FDCC = "fdcc-zhang2023"
 #: The thesis's agent is a policy given for the run: claims on it are judged.
-GIVEN, RELEASED = Data(None, 1.0, print, supplied=frozenset([FDCC])), Data(None, 1.0, print)
+GIVEN, RELEASED = Data(None, 1.0, supplied=frozenset([FDCC])), Data(None, 1.0)
+ENTRIES = declared("fdcc-joining").entries
+assert ENTRIES is not None
 
 
 def dumbbell(tables: dict[str, Numbers]) -> dict[str, Verdict]:
@@ -166,7 +169,7 @@ def missing(name: str) -> Path:
 
 def test_everybody_has_a_window_of_a_bdp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Zhang 2023, section 5.3: windows of a BDP bound the queue of n flows at (n − 1) BDP."""
-    monkeypatch.setattr(experiment, "released", missing)
+    monkeypatch.setattr(entries, "released", missing)
     base = incast(Dumbbell(senders=8), 8, 0.01)
     # Flows that start within a millisecond would hardly overlap.
     base = base.model_copy(update={"traffic": base.traffic.model_copy(update={"spread_ns": 0})})
