@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Experiments as a paper's ``experiments.yaml`` declares them: sizes, scenarios, printed numbers, tables."""
+"""Declarations of experiments: sizes, scenarios, printed numbers and tables of ``experiments.yaml``."""
 
 from __future__ import annotations
 
@@ -79,12 +79,12 @@ class Declared(Strict):
             result[case] = Scenario.from_mapping(scaled(keys, scale), str(case))
         return result
 
-    def compare(self, ours: Mapping[str, float]) -> list[Row]:
+    def compare(self, values: Mapping[str, float]) -> list[Row]:
         """Returns the ``rows`` of our numbers, by name."""
         return [
-            Row(row.what, row.unit, row.published, float(ours[name]), row.where)
+            Row(row.what, row.unit, row.published, float(values[name]), row.where)
             for name, row in self.rows.items()
-            if name in ours
+            if name in values
         ]
 
     def grids(self, *numbers: Any) -> list[Grid]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Experiments: episodes of their cases under their entries, the data extracted from each, their outcome."""
+"""Experiments: episodes of their cases under their entries, extracted data, their outcome."""
 
 from __future__ import annotations
 

@@ -45,10 +45,10 @@ def exchange(data: Data[dict[tuple[str, str], float]]) -> Outcome:
     """An all-to-all of 64 GPUs over rails alone, and over a fabric that reaches all from all."""
     times = nested(data.runs)
     turns, overlap = ([100 * (x[how] / x[WHOLE] - 1) for x in times.values()] for how in (TURNS, OVERLAP))
-    ours = {f"{name} turns": x for name, x in zip(times, turns, strict=True)}
-    ours |= {f"{name} overlap": x for name, x in zip(times, overlap, strict=True)}
+    values = {f"{name} turns": x for name, x in zip(times, turns, strict=True)}
+    values |= {f"{name} overlap": x for name, x in zip(times, overlap, strict=True)}
     return Outcome(
-        rows=data.declared.compare(ours),
+        rows=data.declared.compare(values),
         claims={
             "Forwarding within nodes takes an all-to-all 8.2 to 11.2 % longer (abstract; here: 5 to 15 %, "
             "one phase after the other, as it is reckoned)": (

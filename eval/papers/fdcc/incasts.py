@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from operator import ge, gt, le, lt
 from typing import Any
 
@@ -18,15 +17,11 @@ from ns3_env.eval.metrics.slowdown import fct_slowdowns
 from ns3_env.eval.output.plots import styles
 from ns3_env.eval.papers.declared import declared
 from ns3_env.eval.papers.experiment import Data, experiment
-from ns3_env.eval.papers.fdcc.claims import IN_FIGURES, LINKS_NS, RELEASED, judge
+from ns3_env.eval.papers.fdcc.claims import IN_FIGURES, RELEASED, judge
 from ns3_env.eval.papers.outcome import Grid, Measured, Outcome, Row, Table, Verdict, flat, grid, nested
 from ns3_env.eval.papers.panels import Drawing, Panel, labels, marked, step
 from ns3_env.eval.papers.runs import distribution
 from ns3_env.eval.papers.verdicts import COMPARABLE, Comparison, comparable, listed, value
-from ns3_env.scenario import Scenario
-from ns3_env.scenario.switch import Switch
-from ns3_env.scenario.topology import Dumbbell, FatTree2, Topology
-from ns3_env.scenario.traffic import Incast
 from ns3_env.simulator.results import Floats, Results
 
 #: With whom the thesis compares FDCC; those whose packets carry no record of every hop; those whose goodput
@@ -65,11 +60,6 @@ METRICS = (
     *COLUMNS,
     *("pfc_pause_fraction", "unfinished_flows", "unfair_ratio_lifetime", "pfc_frames", "pfc_pause_ns"),
 )
-#: Size of each flow, and the time within which its start lies, at scale 1 (Zhang 2023, section 6.2).
-SIZE_BYTES, SPREAD_NS = 20_000_000, 1_000_000
-#: The time limit, in multiples of the link's minimum time for all flows: the thesis's slowest needs 1.15.
-_PATIENCE = 3
-_SLACK_NS = 2_000_000
 #: Hosts of each side of the dumbbell (section 5.3): with more flows than that, hosts have several.
 HOSTS = 64
 #: Columns of the tables.
@@ -88,10 +78,8 @@ _PANELS = (
 )
 #: The height of a ratio of 0, below all that are not.
 _LEAST = 1e-6
-#: PFC at a sixteenth of the free buffer (section 3.3), while the published simulator has an eighth.
-SWITCH = Switch(pfc_alpha_shift=4)
-#: Flows, and the length of links by ``LINKS_NS``'s names.
-Case = tuple[int, str]
+#: The length of links by ``LINKS_NS``'s names, and flows.
+Case = tuple[str, int]
 
 
 @dataclass(frozen=True)
@@ -112,32 +100,6 @@ class Spread:
 Spreads = dict[Case, dict[str, Spread]]
 
 
-def over_links(scenario: Scenario) -> dict[str, Scenario]:
-    """The scenario over links of each length."""
-    return {
-        links: scenario.model_copy(
-            update={"topology": scenario.topology.model_copy(update={"delay_ns": delay_ns})}
-        )
-        for links, delay_ns in LINKS_NS.items()
-    }
-
-
-def incast(topology: Topology, flows: int, scale: float, seed: int = 1) -> Scenario:
-    """``flows`` flows of ``scale`` x 20 MB to the last host, from all hosts that are not at its switch.
-
-    Starts are Gaussian within ``scale`` x 1 ms, which leaves the ratio of the flows' lengths to it as it is.
-    """
-    size, spread = max(1000, round(scale * SIZE_BYTES)), round(scale * SPREAD_NS)
-    alone_ns = 8e9 * flows * size / min(link.rate_bps for link in topology.build().links)
-    return Scenario(
-        seed=seed,
-        time_limit_ns=round(_PATIENCE * alone_ns) + spread + _SLACK_NS,
-        topology=topology,
-        traffic=Incast(flows=flows, size_bytes=size, spread_ns=spread),
-        switch=SWITCH,
-    )
-
-
 def spread(results: Results) -> Spread:
     """Measures an incast."""
     bandwidths = common_bandwidths(results)
@@ -151,7 +113,7 @@ def measured(spreads: Spreads) -> dict[str, dict[str, dict[str, Measured]]]:
     return nested(
         {
             (links, title(flows)): {name: record.numbers for name, record in by_name.items()}
-            for (flows, links), by_name in spreads.items()
+            for (links, flows), by_name in spreads.items()
         }
     )
 
@@ -166,24 +128,11 @@ def grids(simulated: Mapping[str, Table], published: Table) -> list[Grid]:
     return tables
 
 
-def cases(topology: Topology, flows: tuple[int, ...], scale: float) -> dict[Case, Scenario]:
-    """Incasts of each number of flows over links of each length: the same flows for every entry."""
-    incasts = {n: over_links(incast(topology, n, scale)) for n in flows}
-    return {(n, links): incasts[n][links] for links in LINKS_NS for n in flows}
-
-
-def dumbbell_cases(scale: float) -> dict[Case, Scenario]:
-    """Table 6.2's; not 1024-to-1 over the short links, whose least windows are 62 BDPs."""
-    incasts = cases(Dumbbell(senders=HOSTS, receivers=HOSTS), DUMBBELL_FLOWS, scale)
-    del incasts[DUMBBELL_FLOWS[-1], "180 ns"]
-    return incasts
-
-
-@experiment("fdcc-incast", spread, cases=dumbbell_cases)
+@experiment("fdcc-incast", spread)
 def dumbbell(data: Data[Spreads]) -> Outcome:
     """4 to 1024 flows to one receiver over a dumbbell."""
     tables = measured(data.runs)
-    by_flows = {n: tables[links][title(n)] for n, links in data.runs if links == IN_FIGURES}
+    by_flows = {n: tables[links][title(n)] for links, n in data.runs if links == IN_FIGURES}
     return Outcome(
         claims=judge(DUMBBELL_CLAIMS, tables, data, TABLE_6_2),
         grids=grids(tables, TABLE_6_2),
@@ -241,11 +190,11 @@ DUMBBELL_CLAIMS = {
 }
 
 
-@experiment("fdcc-fat-tree", spread, cases=partial(cases, FatTree2(), FAT_TREE_FLOWS))
+@experiment("fdcc-fat-tree", spread)
 def fat_tree(data: Data[Spreads]) -> Outcome:
     """48 to 768 flows to one receiver over a two-level fat-tree."""
     tables = measured(data.runs)
-    in_figures = {n: by_name for (n, links), by_name in data.runs.items() if links == IN_FIGURES}
+    in_figures = {n: by_name for (links, n), by_name in data.runs.items() if links == IN_FIGURES}
     rows = [
         (f"goodput, {case}, {links}, {name}", "", TABLE_6_1[case][name]["goodput"], value(record, "goodput"))
         for (links, case, name), record in flat(tables, 3)

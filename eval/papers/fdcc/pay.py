@@ -13,17 +13,15 @@ from ns3_env.eval.papers.declared import declared
 from ns3_env.eval.papers.entries import Entries, Policies
 from ns3_env.eval.papers.experiment import Data, entered, experiment
 from ns3_env.eval.papers.fdcc.claims import LINKS_NS, THESIS
-from ns3_env.eval.papers.fdcc.incasts import SIZE_BYTES, SPREAD_NS, SWITCH, incast, title
+from ns3_env.eval.papers.fdcc.incasts import title
 from ns3_env.eval.papers.outcome import Measured, Outcome, Verdict, grid, nested
 from ns3_env.eval.papers.panels import DASHED, Curve, Drawing, Panel, labels, marked
 from ns3_env.eval.papers.verdicts import in_every_case, value
-from ns3_env.scenario import Controller, Record, Scenario
+from ns3_env.scenario import Controller, Scenario
 from ns3_env.scenario.topology import Dumbbell
-from ns3_env.scenario.traffic import Incast
 from ns3_env.simulator.results import Results
 
-#: Observed time at scale 1.
-LIMIT_NS, RATE_BPS = 2_000_000, 100e9
+RATE_BPS, SIZE_BYTES = 100e9, 20_000_000
 _REWARD, THRESHOLD = make_reward("staged"), Staged().threshold
 
 #: All flows' windows together, in bandwidth-delay products: 1 fills the link without a queue.
@@ -116,10 +114,6 @@ def _draw_windows(by_flows: ByFlows) -> Drawing:
     return Drawing(panels, height=2.8)
 
 
-#: The stages of the thesis's curriculum, and lengths of links.
-FLOWS, DELAYS_NS = (2, 4, 8, 16, 32), tuple(LINKS_NS.values())
-#: Episodes of incasts with seeds that nothing is trained on, over links of both lengths.
-FIRST_SEED = 201
 #: With the thesis's windows of at least a packet, 1.94 BDPs are in flight: Algorithm 1's reward is -RTT,
 #: whatever the agent does. Windows below a packet, as of MPCC and the constant window, have higher rewards.
 OUT_OF_REACH = 32, 180
@@ -145,30 +139,6 @@ class _WithWindow(Entries):
 ENTRIES = _WithWindow(controllers={"hpcc": {}, "mpcc": {}}, released=(THESIS,))
 
 
-def episode(flows: int, delay_ns: int, scale: float) -> Scenario:
-    """Returns an episode of ``scale`` x 2 ms, with the recordings that the reward is read from."""
-    limit_ns = round(scale * LIMIT_NS)
-    return Scenario(
-        seed=FIRST_SEED,
-        time_limit_ns=limit_ns,
-        topology=Dumbbell(senders=flows, rate_bps=RATE_BPS, delay_ns=delay_ns),
-        traffic=Incast(size_bytes=SIZE_BYTES, spread_ns=round(scale * SPREAD_NS)),
-        switch=SWITCH,
-        record=Record(queue_series_ns=max(200, limit_ns // 20_000), windows=True),
-    )
-
-
-def cases(scale: float) -> dict[tuple[int, int, str], Scenario]:
-    """Episodes, and whole lives of the same flows."""
-    scenarios = {}
-    for flows in FLOWS:
-        for delay_ns in DELAYS_NS:
-            whole = Dumbbell(senders=flows, rate_bps=RATE_BPS, delay_ns=delay_ns)
-            scenarios[flows, delay_ns, "episode"] = episode(flows, delay_ns, scale)
-            scenarios[flows, delay_ns, "life"] = incast(whole, flows, scale, FIRST_SEED)
-    return scenarios
-
-
 def pay(results: Results) -> Measured:
     """Returns the mean reward of a decision of an episode, with goodput; or goodput and unfair ratio of flows
     that were simulated to their end."""
@@ -178,7 +148,7 @@ def pay(results: Results) -> Measured:
     return {f"life_{name}": x for name, x in numbers.items()}
 
 
-@experiment("fdcc-pay", play=entered(ENTRIES, cases, pay))
+@experiment("fdcc-pay", play=entered(ENTRIES, declared("fdcc-pay").cases, pay))
 def pay_of_a_decision(data: Data[dict[tuple[int, int, str], dict[str, Measured]]]) -> Outcome:
     """Reward of a decision under Algorithm 1: the thesis's agent, controllers and a constant window."""
     runs = {
@@ -229,7 +199,7 @@ def claims(runs: Mapping[Case, Mapping[str, Measured]]) -> dict[str, Verdict]:
 def _draw_pay(runs: Mapping[Case, Mapping[str, Measured]]) -> Drawing:
     """A panel for each length of links."""
     panels = []
-    for delay_ns in DELAYS_NS:
+    for delay_ns in LINKS_NS.values():
         by_flows = {flows: by_name for (flows, delay), by_name in runs.items() if delay == delay_ns}
         names = next(iter(by_flows.values()))
         rewards = {name: [by_name[name]["reward"] for by_name in by_flows.values()] for name in names}

@@ -78,11 +78,11 @@ def convergence(data: Data[Settings]) -> Outcome:
     columns = "1st ACK (B) = window 1; 2nd (B) = window 2; 3rd (B) = window 3; empty (ns) = empty; "
     columns += "2 frames from (ns) = settled; longest (B) = longest"
     title = f"Flow 0's windows, and the queue; the fair share is {fair:,.0f} B, a payload 1000 B"
-    ours = {f"zero {name}": empty[name] for name in (*WEIGHTS, *HORIZONS)}
-    ours |= {f"share {name}": float(x.mean()) for name, x in share.items()}
-    ours |= {f"solving {name}": x for name, x in solving.items()}
+    values = {f"zero {name}": empty[name] for name in (*WEIGHTS, *HORIZONS)}
+    values |= {f"share {name}": float(x.mean()) for name, x in share.items()}
+    values |= {f"solving {name}": x for name, x in solving.items()}
     return Outcome(
-        rows=data.declared.compare(ours),
+        rows=data.declared.compare(values),
         claims=_of_convergence(queues, empty, share, solving),
         grids=(grid(title, "setting", columns, settings),),
         pictures={"fig-5-2": _draw_settings(queues, share)},

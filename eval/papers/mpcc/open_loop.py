@@ -187,12 +187,12 @@ def queue_1us(data: Data[Mapping[int, Response]]) -> Outcome:
     constant = data.runs[0]
     part = (constant.times_ns >= 1e5) & (constant.times_ns <= 1e6)
     line_rate = slope_bps(constant.times_ns[part], constant.switch_bytes[part])
-    ours = {"line rate": line_rate / 1e9}
+    values = {"line rate": line_rate / 1e9}
     for frequency in FREQUENCIES_HZ:
         rise, fall = slopes(*pairs[frequency])
-        ours |= {f"rise {frequency}": rise / 1e9, f"fall {frequency}": fall / 1e9}
+        values |= {f"rise {frequency}": rise / 1e9, f"fall {frequency}": fall / 1e9}
     errors = (float(np.abs(answer.switch_bytes - theory).max()) for answer, theory in pairs.values())
-    rows = data.declared.compare({**ours, "error": max(errors)})
+    rows = data.declared.compare({**values, "error": max(errors)})
     worst = max(abs(deviation(row.published, row.ours) or 0.0) for row in rows)
     at_line_rate = _against(f"4 senders at {RATE_BPS / 1e9:g} Gb/s, 1 µs links", *pairs[0], 1e3, "µs")
     return Outcome(
@@ -281,13 +281,13 @@ def queue_1ms(data: Data[Answers]) -> Outcome:
     slope = slope_bps(far.times_ns[later], far.switch_bytes[later])
     sender_slope = slope_bps(far.asked_ns[informed], far.sender_bytes[informed])
     limited, bound_b = float(bound.switch_bytes.max()), (SENDERS - 1) * free.bdp_bytes
-    ours = {
+    values = {
         **{"limited": limited, "bound": bound_b, "switch": delay / 1e6, "sender": sender / 1e6},
         **{"slope": slope / 1e9, "sender slope": sender_slope / 1e9},
     }
     near = abs(delay / SWITCH_DELAY_NS - 1) <= _TOLERANCE and abs(sender / SENDER_DELAY_NS - 1) <= _TOLERANCE
     return Outcome(
-        rows=data.declared.compare(ours),
+        rows=data.declared.compare(values),
         claims={
             "A queue reaches the switch one link delay late and the sender six (section 3.3)": (
                 near,

@@ -57,14 +57,14 @@ def incast(data: Data[dict[_Case, list[Run]]]) -> Outcome:
     runs, end = data.runs, data.scenario((LONG, QCN)).time_limit_ns
     long = {name: _of_long(x, end) for (flows, name), x in runs.items() if flows == LONG}
     ended = {name: _of_mixed(x) for (flows, name), x in runs.items() if flows == MIXED}
-    shown = (TWO_STAGES, QCN)
+    both = (TWO_STAGES, QCN)
     all_panels: list[numbers.Panel] = [
-        (f"{name}, long-lived", runs[LONG, name][0], 0, end, TO_RECEIVER) for name in shown
+        (f"{name}, long-lived", runs[LONG, name][0], 0, end, TO_RECEIVER) for name in both
     ]
-    for name in shown:
+    for name in both:
         run = runs[MIXED, name][0]
         all_panels.append((f"{name}, mixed", run, 0, run.end_ns, TO_RECEIVER))
-    means = {name: long[name]["mean"] for name in shown}
+    means = {name: long[name]["mean"] for name in both}
     settled, empty = column(long, "settled"), column(ended, "empty_ms")
     target = TARGET_BYTES / 1e3
     return Outcome(

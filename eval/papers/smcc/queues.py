@@ -44,9 +44,9 @@ def cycles(data: Data[dict[str, list[Run]]]) -> Outcome:
     }
     busy, empty = table[QCN, _BESIDE[1]], numbers.empty(samples)
     long, short = ([table[name, beside]["late"] for beside in _BESIDE] for name in (QCN, QCN_SHORT))
-    ours = {"used": busy["used"], "empty": empty, "busy": busy["empty"]}
+    values = {"used": busy["used"], "empty": empty, "busy": busy["empty"]}
     return Outcome(
-        rows=data.declared.compare(ours),
+        rows=data.declared.compare(values),
         claims={
             "QCN's queue swings more once background takes half of the link (3.1; here: in the second half "
             "of the time)": (
@@ -125,12 +125,12 @@ def parameters(data: Data[dict[str, list[Run]]]) -> Outcome:
         }
         for name, record in runs.items()
     }
-    ours = {
+    values = {
         "stuck": float(steady[law_title(64, 64)].mean()),
         "empty": numbers.empty(coarse[QCN]),
     }
     return Outcome(
-        rows=data.declared.compare(ours),
+        rows=data.declared.compare(values),
         claims=_parameter_claims(table, coarse),
         grids=data.declared.grids(table),
         notes=(f"Three flows, {len(runs[QCN])} seeds a law, {end / 1e9:g} s each.",),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""15 hosts of a fat-tree send to the sixteenth: settings, laws, numbers of a run (Liang 2018, sec. 4.1)."""
+"""15 hosts of a fat-tree send to the sixteenth: settings, laws, numbers (Liang 2018, sec. 4.1)."""
 
 from __future__ import annotations
 

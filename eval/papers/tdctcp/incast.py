@@ -54,14 +54,14 @@ def incast(data: Data[dict[_Case, Run]]) -> Outcome:
     """15 servers to one client at 100 Mb/s: throughput and RTTs."""
     table = nested({case: fat_tree.numbers(run) for case, run in data.runs.items()})
     kinds = ("throughput_mbps", "rtt_mean_ms", "rtt_p99_ms", "rtt_p50_ms")
-    ours = {f"{law} {kind}": table[AS_PUBLISHED][law][kind] for law in LAWS for kind in kinds}
+    values = {f"{law} {kind}": table[AS_PUBLISHED][law][kind] for law in LAWS for kind in kinds}
     printed = data.declared.rows
     needed = {
         law: {kind: queue_kb(printed[f"{law} {kind}"].published or math.nan) for kind in kinds[1:]}
         for law in LAWS
     }
     return Outcome(
-        rows=data.declared.compare(ours),
+        rows=data.declared.compare(values),
         claims=claims(table),
         grids=data.declared.grids({name: table[name] for name in SETTINGS}, needed),
         notes=(f"Long-lived flows, {data.scale * SECONDS:g} s.",),
