@@ -72,7 +72,7 @@ class Setup:
     parameters: str | None = None
 
 
-#: Runs an experiment's episodes; see :class:`Cases` and functions that return it. Raises ScenarioError if
+#: Runs an experiment's episodes; see :class:`Cases`. Raises ScenarioError if
 #: simulator refuses a scenario, SimulatorError if it fails.
 Play = Callable[[Setup], Data[T]]
 
@@ -107,6 +107,8 @@ def experiment(
     keep: Callable[[dict[str, Any]], Any] | None = None,
     *,
     cases: Callable[[float], Mapping[Any, Any]] | None = None,
+    every: Every | None = None,
+    entries: Entries | None = None,
     play: Play[Any] | None = None,
     title: str = "",
 ) -> Callable[[Callable[[Data[T]], Outcome]], Experiment[T]]:
@@ -116,22 +118,20 @@ def experiment(
         name: name of the declaration.
         keep: function from the results of an episode to the data that is stored.
         cases: scenarios of a scale, by case; None: the declared ones.
-        play: function that runs the episodes; None: each case runs under every entry, if any, or with several
-            seeds, as the declaration has them.
+        every: function that runs all scenarios; None: one that runs them in parallel and applies ``keep``.
+        entries: contenders; None: the declared ones, if any.
+        play: function that runs the episodes; None: :class:`Cases` of all these.
         title: one line; "": the first of the function's docstring.
     """
     declaration = declared(name)
+    entries = entries or declaration.entries
     if play is None:
-        assert keep is not None
-        cases, entries = cases or declaration.cases, declaration.entries
-        if declaration.repetitions:
-            play = repeated(cases, keep, declaration.repetitions)
-        else:
-            play = entered(entries, cases, keep) if entries else episodes(cases, keep)
+        every = every or in_pool(keep or (lambda results: results))
+        play = Cases(cases or declaration.cases, every, entries, declaration.repetitions)
 
     def of(outcome: Callable[[Data[T]], Outcome]) -> Experiment[T]:
         line = title or (getdoc(outcome) or "").rstrip(".").replace("\n", " ")
-        return Experiment(name, declaration, line, play, getattr(play, "entries", None), outcome)
+        return Experiment(name, declaration, line, play, entries, outcome)
 
     return of
 
@@ -152,73 +152,27 @@ def in_parallel(
     return {case: results[case] for case in scenarios}
 
 
-def _seeded(setup: Setup, scenario: Playable) -> Playable:
-    """The scenario, its seed moved on for a run's second, third, ... seed."""
-    if isinstance(scenario, Scenario):
-        return scenario.with_seed(scenario.seed + setup.seed - 1)
-    return {**scenario, "seed": scenario.get("seed", 1) + setup.seed - 1}
+#: Runs scenarios by (case, entry or seed), and extracts data from the results of each.
+Every = Callable[[Setup, Mapping[tuple[Any, Any], Any]], Mapping[tuple[Any, Any], Any]]
 
 
-@dataclass(frozen=True)
-class Cases(Generic[T]):
-    """Runs each case with one seed, under every entry if there are any, with the same flows for all.
-
-    Attributes:
-        cases: scenarios of a scale, by case.
-        every: function from scenarios by (case, entry) to the values that are extracted from each.
-        entries: contenders; None: each case runs unchanged.
-    """
-
-    cases: Callable[[float], Mapping[Any, Any]]
-    every: Callable[[Setup, Any], Mapping[tuple[Any, Any], Any]]
-    entries: Entries | None = None
-
-    def __call__(self, setup: Setup) -> Data[T]:
-        """Returns the extracted data by case, and by entry if there are any."""
-        scenarios: dict[tuple[Any, str], Playable] = {}
-        present, notes = self.entries.present(setup.policies) if self.entries else ({}, ())
-        for case, base in self.cases(setup.scale).items():
-            by_name = self.entries.each(base, present, setup.parameters) if self.entries else {"": base}
-            scenarios |= {(case, name): _seeded(setup, scenario) for name, scenario in by_name.items()}
-        runs: Any = nested(self.every(setup, scenarios))
-        if not self.entries:
-            runs = {case: by_name[""] for case, by_name in runs.items()}
-        return Data(runs, setup.scale, notes, frozenset(setup.policies))
+def in_pool(keep: Callable[[dict[str, Any]], Any]) -> Every:
+    """Runs scenarios on all cores, and applies ``keep`` to the results of each."""
+    return lambda setup, scenarios: in_parallel(scenarios, keep, setup.progress)
 
 
-def episodes(
-    cases: Callable[[float], Mapping[Case, Playable]], keep: Callable[[dict[str, Any]], T]
-) -> Cases[dict[Case, T]]:
-    """Runs the cases of a scale, and applies ``keep`` to each one's results."""
-    return Cases(cases, lambda setup, scenarios: in_parallel(scenarios, keep, setup.progress))
+def link_shares(port: Port, bin_ns: Callable[[float], int]) -> Every:
+    """Runs scenarios in sequence, and counts each flow's share of a port's link as :func:`count_shares` does,
+    in bins whose width (ns) depends on the scale."""
 
-
-def entered(
-    entries: Entries, cases: Callable[[float], Mapping[Case, Scenario]], keep: Callable[[dict[str, Any]], T]
-) -> Cases[dict[Case, dict[str, T]]]:
-    """Runs each case under every entry, and applies ``keep`` to its results."""
-    return Cases(cases, lambda setup, scenarios: in_parallel(scenarios, keep, setup.progress), entries)
-
-
-def counted(
-    name: str,
-    port: Port,
-    bin_ns: Callable[[float], int],
-    cases: Callable[[float], Mapping[str, Scenario]] | None = None,
-) -> Cases[Any]:
-    """Runs the cases of an experiment in sequence: shares of a port's link, as :func:`count_shares` has them,
-    by case, and by entry if any. The width of bins (ns) depends on the scale; ``cases``: instead of the
-    declared ones."""
-    declaration = declared(name)
-
-    def every(setup: Setup, scenarios: Mapping[tuple[str, str], Scenario]) -> dict[tuple[str, str], Shares]:
-        shares = {}
+    def every(setup: Setup, scenarios: Mapping[tuple[Any, Any], Scenario]) -> dict[tuple[Any, Any], Shares]:
+        counted = {}
         for key, scenario in scenarios.items():
             setup.progress(", ".join(key).removesuffix(", "))
-            shares[key] = count_shares(setup.simulator, scenario, port, bin_ns(setup.scale))
-        return shares
+            counted[key] = count_shares(setup.simulator, scenario, port, bin_ns(setup.scale))
+        return counted
 
-    return Cases(cases or declaration.cases, every, declaration.entries)
+    return every
 
 
 def seeds(scale: float, count: int) -> range:
@@ -226,25 +180,46 @@ def seeds(scale: float, count: int) -> range:
     return range(1, max(1, round(scale * count)) + 1)
 
 
-def repeated(
-    cases: Callable[[float], Mapping[Case, Scenario | Callable[[int], Scenario]]],
-    keep: Callable[[dict[str, Any]], T],
-    count: int,
-) -> Play[dict[Case, list[T]]]:
-    """Runs the cases of a scale with each of :func:`seeds`; a function makes the scenario of a seed.
+@dataclass(frozen=True)
+class Cases(Generic[T]):
+    """Runs each case under every entry, with the same flows for all, or with several seeds, or once.
 
-    The second seed of a run selects the next, disjoint range of the same length.
+    Attributes:
+        cases: scenarios of a scale, by case, or functions that make the scenario of a seed.
+        every: function that runs them.
+        entries: contenders, if any.
+        repetitions: number of seeds at scale 1 (:func:`seeds`); 0: the case's own seed. The second seed of a
+            run selects the next, disjoint range of the same length.
     """
 
-    def play(setup: Setup) -> Any:
-        repetitions = seeds(setup.scale, count)
-        first = (setup.seed - 1) * len(repetitions)
-        scenarios = {
-            (case, seed): record.with_seed(seed) if isinstance(record, Scenario) else record(seed)
-            for case, record in cases(setup.scale).items()
-            for seed in (first + x for x in repetitions)
-        }
-        runs = nested(in_parallel(scenarios, keep, setup.progress))
-        return Data({case: list(record.values()) for case, record in runs.items()}, setup.scale)
+    cases: Callable[[float], Mapping[Any, Any]]
+    every: Every
+    entries: Entries | None = None
+    repetitions: int = 0
 
-    return play
+    def __call__(self, setup: Setup) -> Data[T]:
+        """Returns the extracted data by case; of each case by entry, or a list over seeds, if it has them."""
+        present, notes = self.entries.present(setup.policies) if self.entries else ({}, ())
+        scenarios = {
+            (case, name): scenario
+            for case, base in self.cases(setup.scale).items()
+            for name, scenario in self._several(base, present, setup).items()
+        }
+        runs: Any = nested(self.every(setup, scenarios))
+        if self.repetitions:
+            runs = {case: list(by_seed.values()) for case, by_seed in runs.items()}
+        elif not self.entries:
+            runs = {case: by_name[""] for case, by_name in runs.items()}
+        return Data(runs, setup.scale, notes, frozenset(setup.policies))
+
+    def _several(self, base: Any, present: Policies, setup: Setup) -> dict[Any, Playable]:
+        """The scenarios of one case, by entry or seed."""
+        later = setup.seed - 1
+        if self.repetitions:
+            several = seeds(setup.scale, self.repetitions)
+            make = base.with_seed if isinstance(base, Scenario) else base
+            return {seed: make(seed + later * len(several)) for seed in several}
+        if not isinstance(base, Scenario):  # as the simulator reads it
+            return {"": {**base, "seed": base.get("seed", 1) + later}}
+        base = base.with_seed(base.seed + later)
+        return dict(self.entries.each(base, present, setup.parameters)) if self.entries else {"": base}

@@ -9,7 +9,7 @@ import numpy as np
 
 from ns3_env.eval.metrics import measure, without_nan
 from ns3_env.eval.metrics.fairness import unfair_ratio
-from ns3_env.eval.papers.experiment import Data, counted, experiment
+from ns3_env.eval.papers.experiment import Data, experiment, link_shares
 from ns3_env.eval.papers.fdcc.claims import IN_FIGURES, judge
 from ns3_env.eval.papers.fdcc.incasts import FDCC, HOSTS, HPCC, RIVALS
 from ns3_env.eval.papers.outcome import Measured, Outcome, flat
@@ -29,7 +29,7 @@ def _until_ns(scale: float) -> int:
 
 @experiment(
     "fdcc-long-short",
-    play=counted("fdcc-long-short", (2 * HOSTS, HOSTS), lambda scale: _until_ns(scale) // _BINS),
+    every=link_shares((2 * HOSTS, HOSTS), lambda scale: _until_ns(scale) // _BINS),
 )
 def long_short(data: Data[dict[str, dict[str, Shares]]]) -> Outcome:
     """A short flow beside a long one."""
@@ -96,7 +96,7 @@ _OF_JOINING = {
 
 @experiment(
     "fdcc-joining",
-    play=counted("fdcc-joining", (FLOWS + 1, FLOWS), lambda scale: _interval_ns(scale) // _INTERVAL_BINS),
+    every=link_shares((FLOWS + 1, FLOWS), lambda scale: _interval_ns(scale) // _INTERVAL_BINS),
 )
 def joining(data: Data[dict[str, dict[str, Shares]]]) -> Outcome:
     """Four flows that join a link 35 ms apart."""

@@ -11,7 +11,7 @@ from ns3_env.eval.metrics import measure, without_nan
 from ns3_env.eval.output.plots import OTHERS
 from ns3_env.eval.papers.declared import declared
 from ns3_env.eval.papers.entries import Entries, Policies
-from ns3_env.eval.papers.experiment import Data, entered, experiment
+from ns3_env.eval.papers.experiment import Data, experiment
 from ns3_env.eval.papers.fdcc.claims import LINKS_NS, THESIS
 from ns3_env.eval.papers.fdcc.incasts import title
 from ns3_env.eval.papers.outcome import Measured, Outcome, Verdict, grid, nested
@@ -148,7 +148,7 @@ def pay(results: Results) -> Measured:
     return {f"life_{name}": x for name, x in numbers.items()}
 
 
-@experiment("fdcc-pay", play=entered(ENTRIES, declared("fdcc-pay").cases, pay))
+@experiment("fdcc-pay", keep=pay, entries=ENTRIES)
 def pay_of_a_decision(data: Data[dict[tuple[int, int, str], dict[str, Measured]]]) -> Outcome:
     """Reward of a decision under Algorithm 1: the thesis's agent, controllers and a constant window."""
     runs = {

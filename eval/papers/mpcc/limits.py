@@ -10,7 +10,7 @@ import numpy as np
 
 from ns3_env.eval.metrics import measure
 from ns3_env.eval.output.plots import styles
-from ns3_env.eval.papers.experiment import Data, counted, experiment
+from ns3_env.eval.papers.experiment import Data, experiment, link_shares
 from ns3_env.eval.papers.mpcc.link import Intervals
 from ns3_env.eval.papers.mpcc.open_loop import BOTTLENECK, SENDERS
 from ns3_env.eval.papers.outcome import Outcome, column
@@ -23,7 +23,7 @@ from ns3_env.simulator.results import Results
 _BIN_NS = 1_000_000
 
 
-@experiment("mpcc-timeouts", play=counted("mpcc-timeouts", BOTTLENECK, lambda scale: _BIN_NS))
+@experiment("mpcc-timeouts", every=link_shares(BOTTLENECK, lambda scale: _BIN_NS))
 def timeouts(data: Data[dict[str, Shares]]) -> Outcome:
     """Flows that end one after the other, by the timeout with which switches count flows."""
     numbers = {}

@@ -15,7 +15,7 @@ import numpy as np
 from ns3_env.eval.metrics.convergence import changes
 from ns3_env.eval.output.plots import styles, time_unit
 from ns3_env.eval.papers.declared import declared
-from ns3_env.eval.papers.experiment import Data, Setup, counted, experiment
+from ns3_env.eval.papers.experiment import Data, Setup, experiment, link_shares
 from ns3_env.eval.papers.mpcc.open_loop import BOTTLENECK, RATE_BPS, SENDERS
 from ns3_env.eval.papers.outcome import Grid, Outcome, Row, Verdict, grid
 from ns3_env.eval.papers.panels import DASHED, Curve, Drawing, Panel, curve, labels, note
@@ -295,7 +295,7 @@ TIMEOUTS_NS = {"mpcc-20us": 20_000, "mpcc-1ms": 1_000_000}
 EAGER = "hpcc-5%"
 
 
-@experiment("mpcc-joining", play=counted("mpcc-joining", BOTTLENECK, lambda scale: 500_000))
+@experiment("mpcc-joining", every=link_shares(BOTTLENECK, lambda scale: 500_000))
 def joining(data: Data[dict[str, Shares]]) -> Outcome:
     """Flows that join a link 10 ms apart, MPCC against HPCC."""
     runs = {name: Intervals(item) for name, item in data.runs.items()}
@@ -381,7 +381,7 @@ def leaving_cases(scale: float) -> dict[str, Scenario]:
     }
 
 
-@experiment("mpcc-leaving", play=counted("mpcc-leaving", BOTTLENECK, lambda scale: _BIN_NS, leaving_cases))
+@experiment("mpcc-leaving", cases=leaving_cases, every=link_shares(BOTTLENECK, lambda scale: _BIN_NS))
 def leaving(data: Data[dict[str, Shares]]) -> Outcome:
     """Flows that end one after the other, MPCC against HPCC."""
     runs = {name: Intervals(item) for name, item in data.runs.items()}

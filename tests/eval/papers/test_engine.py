@@ -14,7 +14,7 @@ from ns3_env.errors import ConfigError
 from ns3_env.eval.papers import entries
 from ns3_env.eval.papers.declared import Declared, scaled
 from ns3_env.eval.papers.entries import Entries
-from ns3_env.eval.papers.experiment import Setup, entered, repeated, seeds
+from ns3_env.eval.papers.experiment import Cases, Setup, in_pool, seeds
 from ns3_env.eval.papers.runs import Run
 from ns3_env.eval.papers.verdicts import Comparison
 from ns3_env.scenario import Scenario
@@ -95,7 +95,8 @@ def test_a_scale_is_of_repetitions_and_each_has_a_seed_of_its_own() -> None:
     base = Scenario(topology=Dumbbell(senders=2), traffic=Incast(flows=2, size_bytes=2000, spread_ns=9000))
     sizes = base.model_copy(update={"traffic": Incast(flows=3, size_bytes=1000)}).under("hpcc")
     cases = {"all": base.under("hpcc"), "by seed": sizes.with_seed}
-    play = repeated(lambda scale: cases, lambda x: tuple(x["flows"]["start_ns"]), 2)
+    keep = in_pool(lambda x: tuple(x["flows"]["start_ns"]))
+    play: Cases[dict[str, list[tuple[float, ...]]]] = Cases(lambda scale: cases, keep, repetitions=2)
     with Simulator() as simulator:
         runs = play(Setup(simulator, 1.0, lambda text: None, {})).runs
         later = play(Setup(simulator, 1.0, lambda text: None, {}, seed=2)).runs
@@ -169,7 +170,8 @@ def test_every_entry_has_the_same_flows(tmp_path: Path, monkeypatch: pytest.Monk
         for n in (2, 8)
     }
     messages: list[str] = []
-    play = entered(ENTRIES, lambda scale: cases, lambda results: tuple(results["flows"]["start_ns"]))
+    keep = in_pool(lambda results: tuple(results["flows"]["start_ns"]))
+    play: Cases[dict[int, dict[str, tuple[float, ...]]]] = Cases(lambda scale: cases, keep, ENTRIES)
     with Simulator() as simulator:
         policies = {"fdcc": mlp_file(tmp_path / "policy.safetensors")}
         runs = play(Setup(simulator, 1.0, messages.append, policies)).runs
