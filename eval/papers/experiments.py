@@ -40,7 +40,7 @@ MODULES = {
     "tdctcp": "incast sweeps",
     "irn": "lossy",
     "hpcc": "fct",
-    "clusters": "rings exchange controllers",
+    "clusters": "rings collectives",
 }
 #: Every experiment by its name, in the order in which its module declares them.
 EXPERIMENTS: Mapping[str, Experiment[Any]] = {

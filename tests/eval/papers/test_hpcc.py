@@ -11,15 +11,16 @@ import numpy as np
 import pytest
 
 from ns3_env.eval.papers.declared import declared
-from ns3_env.eval.papers.hpcc import network
-from ns3_env.eval.papers.hpcc.fct import claims
-from ns3_env.eval.papers.hpcc.network import (
+from ns3_env.eval.papers.hpcc.fct import (
     BUSY,
+    DIRECTIONS,
     INCAST,
     INCAST_BYTES,
     LABELS,
     Tails,
+    claims,
     measure,
+    topology,
 )
 from ns3_env.scenario.traffic import FlowList
 from ns3_env.scenario.traffic.listed import Flow
@@ -30,9 +31,9 @@ CASES = declared("hpcc-fct").cases
 
 def test_the_network_is_the_published_one() -> None:
     """376 nodes and 480 links (mix/fat.txt); no switch has more to send up than it can."""
-    built = network.topology().build()
+    built = topology().build()
     assert (len(built.nodes), len(built.hosts), len(built.links)) == (376, 320, 480)
-    assert network.DIRECTIONS == 2 * 480
+    assert DIRECTIONS == 2 * 480
     assert built.faults() == []
     rates = Counter(rate for link in built.links for rate in [link.rate_bps])
     assert rates == {100e9: 320, 400e9: 160}
