@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from ns3_env.errors import ConfigError
+from ns3_env.eval.episodes.variants import Variants, scaled
 from ns3_env.eval.papers import entries
-from ns3_env.eval.papers.declared import Declared, scaled
 from ns3_env.eval.papers.entries import Entries
 from ns3_env.eval.papers.experiment import Cases, Setup, in_pool, seeds
 from ns3_env.eval.papers.runs import Run
@@ -121,9 +121,7 @@ def test_cases_are_the_combinations_of_axes_at_a_scale() -> None:
     """A whole number remains one, between its bounds; ``without`` leaves a combination out."""
     assert scaled({"a": [{"scaled": 10, "least": 3, "most": 6, "plus": 1}]}, 1.0) == {"a": [7]}
     assert [scaled({"scaled": x, "least": 3}, 0.25) for x in (10, 30, 30.0)] == [3, 8, 7.5]
-    experiment = Declared(
-        source="",
-        what_scales="",
+    variants = Variants(
         scenario={"topology": {"kind": "dumbbell", "senders": 4}, "traffic": {"kind": "incast"}},
         axes={
             "flows": {n: {"traffic.flows": n, "time_limit_ns": {"scaled": 1000}} for n in (2, 3)},
@@ -131,7 +129,7 @@ def test_cases_are_the_combinations_of_axes_at_a_scale() -> None:
         },
         without=[[3, "hpcc"]],
     )
-    cases = experiment.cases(0.5)
+    cases = variants.cases(0.5)
     assert list(cases) == [(2, "hpcc"), (2, "mpcc"), (3, "mpcc")]
     assert {case.time_limit_ns for case in cases.values()} == {500}
     assert [(len(x.flows()), x.controllers[0].name) for x in cases.values()] == [
