@@ -14,6 +14,7 @@ from ns3_env.config.model import Strict
 from ns3_env.eval.episodes.variants import Variants, read_variants
 from ns3_env.eval.papers.entries import Entries
 from ns3_env.eval.papers.outcome import Grid, Row, grid
+from ns3_env.eval.papers.verdicts import Comparison
 
 FILE = "experiments.yaml"
 
@@ -43,6 +44,7 @@ class Declared(Variants):
     repetitions: int = Field(default=0, ge=0, description="seeds at scale 1; 0: one, whatever the scale")
     entries: Entries | None = None
     rows: dict[str, Published] = Field(default={})
+    claims: dict[str, Comparison] = Field(default={}, description="those that only compare, by text")
     tables: dict[str, Columns] = Field(default={}, description="by title")
     printed: dict[str, dict[Any, list[float]]] = Field(
         default={}, description="the paper's own numbers by case and entry, in the order of its columns"

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from operator import ge, gt, le, lt
 from typing import Any
 
 import numpy as np
@@ -17,18 +16,13 @@ from ns3_env.eval.metrics.slowdown import fct_slowdowns
 from ns3_env.eval.output.plots import styles
 from ns3_env.eval.papers.declared import declared
 from ns3_env.eval.papers.experiment import Data, experiment
-from ns3_env.eval.papers.fdcc.claims import IN_FIGURES, RELEASED, judge
+from ns3_env.eval.papers.fdcc.claims import IN_FIGURES, judge
 from ns3_env.eval.papers.outcome import Grid, Measured, Outcome, Row, Table, Verdict, flat, grid, nested
 from ns3_env.eval.papers.panels import Drawing, Panel, labels, marked, step
 from ns3_env.eval.papers.runs import distribution
-from ns3_env.eval.papers.verdicts import COMPARABLE, Comparison, comparable, listed, value
+from ns3_env.eval.papers.verdicts import listed, value
 from ns3_env.simulator.results import Floats, Results
 
-#: With whom the thesis compares FDCC; those whose packets carry no record of every hop; those whose goodput
-#: and pauses section 6.2 names.
-RIVALS, WITHOUT = ("dcqcn", "timely", "hpcc", "rlcc"), ("dcqcn", "timely")
-_NAMED = (*WITHOUT, "rlcc")
-FDCC, HPCC = (RELEASED,), ("hpcc",)
 #: Columns of Table 6.2, as metrics.
 COLUMNS = (
     "queue_avg_bytes",
@@ -134,7 +128,7 @@ def dumbbell(data: Data[Spreads]) -> Outcome:
     tables = measured(data.runs)
     by_flows = {n: tables[links][title(n)] for links, n in data.runs if links == IN_FIGURES}
     return Outcome(
-        claims=judge(DUMBBELL_CLAIMS, tables, data, TABLE_6_2),
+        claims=judge(data.declared.claims, tables, data, TABLE_6_2),
         grids=grids(tables, TABLE_6_2),
         notes=data.notes,
         pictures={"fdcc-table-6-2": draw_table(by_flows)},
@@ -170,24 +164,6 @@ def _height(record: Measured, flows: int, key: str, divisor: float) -> float:
     if key == "unfair_ratio":
         return max(height, _LEAST)
     return height / flows if key.startswith("fct_slowdown") else height
-
-
-_SLOWER = "FDCC and HPCC have a larger slowdown than DCQCN and TIMELY: their packets carry telemetry (6.2)"
-_SLOWDOWN = Comparison((*FDCC, *HPCC), gt, WITHOUT, "fct_slowdown_avg")
-#: One for each sentence that numbers can decide. The thesis's Fig. 3.3 is of 4-to-1.
-DUMBBELL_CLAIMS = {
-    "HPCC is the least fair in a small incast (3.4, Table 6.2; here: 4-to-1)": Comparison(
-        HPCC, gt, (*RIVALS, *FDCC), "unfair_ratio", title(DUMBBELL_FLOWS[0])
-    ),
-    _SLOWER: _SLOWDOWN,
-    "FDCC is the fairest (6.2)": Comparison(FDCC, le, RIVALS, "unfair_ratio"),
-    f"FDCC's goodput is comparable (6.2; at most {COMPARABLE:.0%} below any other's, ours)": Comparison(
-        FDCC, comparable, RIVALS, "goodput"
-    ),
-    "FDCC has no less goodput than HPCC (Table 6.2)": Comparison(FDCC, ge, HPCC, "goodput"),
-    "FDCC's queue is not shorter than HPCC's (6.2)": Comparison(FDCC, ge, HPCC, "queue_avg_bytes"),
-    "FDCC's slowdown is below HPCC's (Table 6.2)": Comparison(FDCC, lt, HPCC, "fct_slowdown_avg"),
-}
 
 
 @experiment("fdcc-fat-tree", spread)
@@ -242,23 +218,8 @@ def _draw(spreads: Mapping[int, Mapping[str, Spread]], what: str, words: str) ->
     return Drawing(all_panels, 3, 3.0)
 
 
-_LEAST_PFC = "FDCC triggers PFC the least (6.2, Fig. 6.3b; here: time for which all links were paused"
-#: One for each sentence that numbers can decide; Fig. 6.3 has no printed numbers.
-FAT_TREE_CLAIMS = {
-    _SLOWER: _SLOWDOWN,
-    "FDCC is the fairest (6.2, Fig. 6.3c)": Comparison(FDCC, le, RIVALS, "unfair_ratio"),
-    f"{_LEAST_PFC}, against all)": Comparison(FDCC, le, RIVALS, "pfc_pause_ns"),
-    f"{_LEAST_PFC}, against DCQCN, TIMELY and RL-CC, which the sentence names)": Comparison(
-        FDCC, le, _NAMED, "pfc_pause_ns"
-    ),
-    "FDCC's goodput is comparable to that of DCQCN, TIMELY and RL-CC (6.2, Table 6.1; at most "
-    f"{COMPARABLE:.0%} below, ours)": Comparison(FDCC, comparable, _NAMED, "goodput"),
-    "FDCC has more goodput than HPCC (Table 6.1)": Comparison(FDCC, gt, HPCC, "goodput"),
-}
-
-
 def fat_tree_claims(simulated: Mapping[str, Table], data: Data[Any]) -> dict[str, Verdict]:
-    """Judges ``FAT_TREE_CLAIMS``, and first whether every entry sends pause frames."""
+    """Judges the declared claims, and first whether every entry sends pause frames."""
     last = title(FAT_TREE_FLOWS[-1])
     frames = {
         f"{links}, {name.upper()}": value(record, "pfc_frames")
@@ -270,5 +231,5 @@ def fat_tree_claims(simulated: Mapping[str, Table], data: Data[Any]) -> dict[str
             all(x > 0 for x in frames.values()) if frames else None,
             f"pause frames: {listed(frames, ',.0f')}",
         ),
-        **judge(FAT_TREE_CLAIMS, simulated, data, TABLE_6_1),
+        **judge(declared("fdcc-fat-tree").claims, simulated, data, TABLE_6_1),
     }

@@ -3,18 +3,15 @@
 
 from __future__ import annotations
 
-from operator import gt, lt
-
 import numpy as np
 
 from ns3_env.eval.metrics import measure, without_nan
 from ns3_env.eval.metrics.fairness import unfair_ratio
 from ns3_env.eval.papers.experiment import Data, experiment, link_shares
 from ns3_env.eval.papers.fdcc.claims import IN_FIGURES, judge
-from ns3_env.eval.papers.fdcc.incasts import FDCC, HOSTS, HPCC, RIVALS
+from ns3_env.eval.papers.fdcc.incasts import HOSTS
 from ns3_env.eval.papers.outcome import Measured, Outcome, flat
 from ns3_env.eval.papers.runs import Shares, draw_shares
-from ns3_env.eval.papers.verdicts import Comparison
 from ns3_env.simulator.results import Floats, flow_column
 
 #: Drawn and judged up to here at scale 1.
@@ -38,15 +35,9 @@ def long_short(data: Data[dict[str, dict[str, Shares]]]) -> Outcome:
         links: {"long and short": {name: _of_two(record, until) for name, record in by_name.items()}}
         for links, by_name in data.runs.items()
     }
-    claims = {
-        f"FDCC utilises the bottleneck more efficiently than HPCC (6.1; here: {words})": Comparison(
-            FDCC, gt, HPCC, key
-        )
-        for key, words in (("payload_used", "payload"), ("link_used", "bytes on the wire"))
-    }
     rows = {(name, links): numbers for (links, _, name), numbers in flat(tables, 3)}
     return Outcome(
-        claims=judge(claims, tables, data, goodput=""),
+        claims=judge(data.declared.claims, tables, data, goodput=""),
         grids=data.declared.grids(rows),
         notes=data.notes,
         pictures={"fdcc-fig-6-1": draw_shares(data.runs[IN_FIGURES], until, ("long flow", "short flow"))},
@@ -81,19 +72,6 @@ def _interval_ns(scale: float) -> int:
     return max(_INTERVAL_BINS * 1000, round(scale * 35_000_000))
 
 
-_OF_JOINING = {
-    f"{words} (6.1; here: {against})": Comparison(FDCC, lt, others, key)
-    for words, key in (
-        ("Shares fluctuate less under FDCC when a flow joins", "fluctuation"),
-        ("FDCC shares the bandwidth more equitably then", "unfair_ratio"),
-    )
-    for against, others in (
-        ("than under HPCC, which the sentence before names", HPCC),
-        ("than under all others", RIVALS),
-    )
-}
-
-
 @experiment(
     "fdcc-joining",
     every=link_shares((FLOWS + 1, FLOWS), lambda scale: _interval_ns(scale) // _INTERVAL_BINS),
@@ -111,7 +89,7 @@ def joining(data: Data[dict[str, dict[str, Shares]]]) -> Outcome:
     rows = {(name, links, case): record for (links, case, name), record in flat(tables, 3)}
     names = [f"flow {i}" for i in range(FLOWS)]
     return Outcome(
-        claims=judge(_OF_JOINING, tables, data, goodput="link_used"),
+        claims=judge(data.declared.claims, tables, data, goodput="link_used"),
         grids=data.declared.grids(rows),
         notes=(f"Shares are counted in bins of {interval // _INTERVAL_BINS / 1e3:g} µs.", *data.notes),
         pictures={"fdcc-fig-6-2": draw_shares(data.runs[IN_FIGURES], FLOWS * interval, names)},

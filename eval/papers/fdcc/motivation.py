@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from operator import gt
 from typing import Any
 
 import numpy as np
@@ -80,7 +79,7 @@ def claims(apart: Mapping[str, float], many: Mapping[tuple[str, str], Measured])
             "last less first, of the mean: " + listed(apart, ".2g"),
         ),
         "Without a window the buffer becomes full, with one the queue stays shorter (4.2)": (
-            Comparison((without,), gt, (with_window,), "queue_max_bytes").tally(queues).verdict
+            Comparison((without,), ">", (with_window,), "queue_max_bytes").tally(queues).verdict
         ),
         "Without a window PFC may be triggered, with one it is not (4.2, Fig. 4.1)": (
             any(many[name, without]["pfc_frames"] for name in RATE_BASED)

@@ -5,27 +5,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from operator import lt
 
 from ns3_env.eval.papers import workloads
 from ns3_env.eval.papers.declared import declared
 from ns3_env.eval.papers.experiment import Data, experiment
 from ns3_env.eval.papers.fdcc.claims import IN_FIGURES, judge
-from ns3_env.eval.papers.fdcc.incasts import FDCC, RIVALS
 from ns3_env.eval.papers.outcome import Outcome, nested
-from ns3_env.eval.papers.verdicts import Comparison
-from ns3_env.eval.papers.workloads import SIZES, WORKLOADS, Case, Load, key
+from ns3_env.eval.papers.workloads import WORKLOADS, Case, Load
 from ns3_env.scenario import Scenario
-
-#: "Short": the thesis gives no number; 100 kB separates the small flows of the literature from the others.
-SHORT = ("to_10kB", "to_100kB")
-#: For flows of each short size, by mean and by p99: the thesis gives neither size nor statistic.
-CLAIMS = {
-    "FDCC consistently outperforms the others in the slowdown of short flows (6.3; here: "
-    f"{SIZES[bucket]}, {words}, at every load)": Comparison(FDCC, lt, RIVALS, key(bucket, statistic))
-    for bucket in SHORT
-    for statistic, words in (("avg", "mean"), ("p99", "p99"))
-}
 
 
 def cases(sizes: str, name: str, scale: float) -> dict[tuple[str, Case], Scenario]:
@@ -45,7 +32,7 @@ def outcome(figure: str, data: Data[dict[tuple[str, Case], dict[str, Load]]]) ->
     )
     first = by_links[IN_FIGURES]
     return Outcome(
-        claims=judge(CLAIMS, tables, data),
+        claims=judge(data.declared.claims, tables, data),
         grids=[
             replace(grid, title=f"{grid.title}, links of {links}")
             for links, loads in by_links.items()

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import math
-from operator import le, lt
 from pathlib import Path
 
 import numpy as np
@@ -62,15 +61,15 @@ def test_a_record_holds_what_the_results_say() -> None:
 
 
 def test_unfinished_flows_lose_and_what_is_not_defined_is_not_compared() -> None:
-    faster = Comparison(("fdcc",), lt, ("hpcc",), "fct_slowdown_avg")
+    faster = Comparison(("fdcc",), "<", ("hpcc",), "fct_slowdown_avg")
     for unfinished in (0, 1):
         fdcc = {"fct_slowdown_avg": 1.0, "unfinished_flows": unfinished}
         assert faster.tally({"case": {"fdcc": fdcc, "hpcc": {"fct_slowdown_avg": 2.0}}}).holds == (
             not unfinished
         )
     table: Numbers = {"case": {"fdcc": {"x": None}, "hpcc": {"x": 2.0}, "dcqcn": {"x": 1.0}}}
-    assert Comparison(("fdcc",), le, ("hpcc", "dcqcn"), "x").tally(table).holds is None
-    count = Comparison(("hpcc",), le, ("fdcc", "dcqcn"), "x").tally(table)
+    assert Comparison(("fdcc",), "<=", ("hpcc", "dcqcn"), "x").tally(table).holds is None
+    count = Comparison(("hpcc",), "<=", ("fdcc", "dcqcn"), "x").tally(table)
     assert (count.won, count.lost) == (0, [("case", "DCQCN")])
 
 
@@ -86,7 +85,7 @@ def test_a_verdict_counts_the_comparisons_and_names_those_that_are_lost(
     entry: str, others: tuple[str, ...], verdict: tuple[bool | None, str]
 ) -> None:
     table: Numbers = {"1": {"a": {"x": 3.0}, "b": {"x": 2.0}}, "2": {"a": {"x": 0.0}, "b": {"x": 1.0}}}
-    assert Comparison((entry,), lt, others, "x", case="1").tally(table).verdict == verdict
+    assert Comparison((entry,), "<", others, "x", case="1").tally(table).verdict == verdict
 
 
 def test_a_scale_is_of_repetitions_and_each_has_a_seed_of_its_own() -> None:
