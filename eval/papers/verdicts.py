@@ -144,9 +144,3 @@ def in_every_case(
 def all_hold(verdicts: Collection[bool | None]) -> bool | None:
     """Combines verdicts: False if any is False, else None if any is undecided."""
     return False if False in verdicts else None if None in verdicts else True
-
-
-def geometric_mean(values: Iterable[float]) -> float:
-    """The geometric mean of numbers above 0."""
-    logs = [math.log(x) for x in values]
-    return math.exp(sum(logs) / len(logs))

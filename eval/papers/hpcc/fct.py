@@ -17,9 +17,10 @@ from ns3_env.eval.output.plots import styles
 from ns3_env.eval.papers.experiment import Data, experiment
 from ns3_env.eval.papers.outcome import Outcome, Verdict, flat
 from ns3_env.eval.papers.panels import Curve, Drawing, Panel, few_log_ticks
-from ns3_env.eval.papers.verdicts import below_one, geometric_mean
+from ns3_env.eval.papers.verdicts import below_one
 from ns3_env.scenario.topology import FatTree3, Graph, Topology
 from ns3_env.simulator.results import Results, charged_slowdowns, flow_column
+from ns3_env.tasks.anchors import geometric_mean
 
 _PODS, _TORS, _AGGREGATION, _CORES, _HOSTS = 5, 4, 4, 16, 16
 #: Size of each flow of an incast.

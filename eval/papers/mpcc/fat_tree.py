@@ -10,9 +10,10 @@ from ns3_env.eval.papers import workloads
 from ns3_env.eval.papers.declared import declared
 from ns3_env.eval.papers.experiment import Data, experiment
 from ns3_env.eval.papers.outcome import Outcome, Verdict
-from ns3_env.eval.papers.verdicts import below_one, geometric_mean, in_every_case
+from ns3_env.eval.papers.verdicts import below_one, in_every_case
 from ns3_env.eval.papers.workloads import SIZES, Case, Load, Loads
 from ns3_env.scenario import Scenario
+from ns3_env.tasks.anchors import geometric_mean
 
 #: The thesis's five (section 5.1.2).
 FIVE = ("mpcc", "hpcc", "dctcp", "dcqcn", "timely")
