@@ -19,7 +19,7 @@ from PIL import Image
 from ns3_env.eval.episodes.flow_series import draw_flow_series
 from ns3_env.eval.episodes.recording import recorded
 from ns3_env.eval.film.layout import places
-from ns3_env.eval.output.multiples import stretches
+from ns3_env.eval.output.multiples import band
 from ns3_env.eval.output.plots import settings, time_unit
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.topology import Network
@@ -68,9 +68,7 @@ def draw_episode(above: Axes, below: Axes, results: dict[str, Any]) -> None:
     port = bottleneck(results)
     assert port is not None
     times, lengths = (np.asarray(port["series"][key], dtype=np.float64) for key in ("t_ns", "bytes"))
-    middle, low, median, high = stretches(times / unit, lengths / 1e3, bins=300)
-    below.fill_between(middle, low, high, color=BLUE, alpha=0.35, linewidth=0)
-    below.plot(middle, median, color=BLUE, linewidth=0.9)
+    band(below, times / unit, lengths / 1e3, BLUE, bins=300)
     below.set(ylabel="queue (kB)", xlabel=f"time ({name})")
     for axes in (above, below):
         axes.set_xlim(0, end / unit)
