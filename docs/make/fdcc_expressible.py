@@ -33,13 +33,20 @@ from ns3_env.decision.observations import observation_space
 from ns3_env.decision.rewards import make_reward
 from ns3_env.decision.task import Task
 from ns3_env.envs.rollouts import Exploration, Rollouts
-from ns3_env.eval.papers.fdcc.pay import DELAYS_NS, FLOWS, episode
+from ns3_env.eval.papers.declared import declared
 from ns3_env.policies.file import PolicyFile, policy_bytes, read_policy, write_policy
 from ns3_env.policies.history import histories_of
 from ns3_env.scenario import AGENT, PerFlowRtt, Scenario
 
 ROOT = Path(__file__).parents[2]
-CASES = [(flows, delay_ns) for delay_ns in DELAYS_NS for flows in FLOWS]
+#: The episodes of ``fdcc-pay``, by length of links and number of flows.
+CASES = [
+    scenario
+    for (_, delay_ns, part), scenario in sorted(
+        declared("fdcc-pay").cases(1.0).items(), key=lambda case: -case[0][1]
+    )
+    if part == "episode"
+]
 #: Standard deviation of the noise, and share of flows at random, of the episodes that data come from.
 EXPLORATIONS = (Exploration(), Exploration(0.1, 0.1), Exploration(0.3, 0.3))
 ROUNDS, STEPS, LAST_STEPS, BATCH, ROWS = 8, 800, 5000, 1024, 2500
@@ -64,7 +71,7 @@ def law(windows: NDArray[np.float32], lengths: NDArray[np.int64]) -> NDArray[np.
 
 def case(episode_number: int) -> Scenario:
     """The scenario of an episode: the cases of ``fdcc-pay`` in turn."""
-    scenario = episode(*CASES[episode_number % len(CASES)], scale=1.0).under(AGENT)
+    scenario = CASES[episode_number % len(CASES)].under(AGENT)
     return scenario.model_copy(update={"clock": PerFlowRtt(rtt_fraction=0.5)})
 
 

@@ -18,7 +18,8 @@ from PIL import Image
 
 from ns3_env.eval.episodes.flow_series import draw_flow_series
 from ns3_env.eval.episodes.recording import recorded
-from ns3_env.eval.output.multiples import stretches
+from ns3_env.eval.film.layout import places
+from ns3_env.eval.output.multiples import band
 from ns3_env.eval.output.plots import settings, time_unit
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.topology import Network
@@ -37,29 +38,8 @@ def through_nodes(network: Network) -> list[tuple[int, int]]:
     return list(dict.fromkeys(pairs))
 
 
-def places(network: Network) -> dict[int, tuple[float, float]]:
-    """Where each node is drawn: hosts below, switches by their distance from hosts."""
-    near: dict[int, list[int]] = {node: [] for node in range(len(network.nodes))}
-    for a, b in [*((link.a, link.b) for link in network.links), *through_nodes(network)]:
-        near[a].append(b)
-        near[b].append(a)
-    level = dict.fromkeys(network.hosts, 0)
-    row = list(network.hosts)
-    while row:
-        row = sorted({other for node in row for other in near[node] if other not in level})
-        level.update(dict.fromkeys(row, max(level.values()) + 1))
-    at = {}
-    for height in range(max(level.values()) + 1):
-        nodes = [node for node in level if level[node] == height]
-        if height == 0:
-            nodes.sort(key=lambda host: (near[host][0], host))
-        for i, node in enumerate(nodes):
-            at[node] = ((i + 0.5) / len(nodes), float(height))
-    return at
-
-
 def draw_network(axes: Axes, scenario: Scenario) -> None:
-    """Links the wider the faster; hosts that receive orange."""
+    """As a film places it; links the wider the faster, hosts that receive orange."""
     network = scenario.topology.build()
     at, most = places(network), max(link.rate_bps for link in network.links)
     for link in network.links:
@@ -68,11 +48,11 @@ def draw_network(axes: Axes, scenario: Scenario) -> None:
     for a, b in through_nodes(network):
         axes.plot([at[a][0], at[b][0]], [at[a][1], at[b][1]], ":", color="#999999", linewidth=0.7, zorder=1)
     receivers = set(scenario.flows().dst)
-    for node, (x, y) in at.items():
+    for node, (x, y) in enumerate(at):
         switch = network.nodes[node] == "switch"
         colour = "#444444" if switch else "#E69F00" if node in receivers else "#56B4E9"
         axes.scatter([x], [y], s=46 if switch else 18, marker="s" if switch else "o", color=colour, zorder=2)
-    axes.set(xlim=(0, 1), ylim=(-0.3, max(y for _, y in at.values()) + 0.3))
+    axes.invert_yaxis()
     axes.set_axis_off()
 
 
@@ -88,9 +68,7 @@ def draw_episode(above: Axes, below: Axes, results: dict[str, Any]) -> None:
     port = bottleneck(results)
     assert port is not None
     times, lengths = (np.asarray(port["series"][key], dtype=np.float64) for key in ("t_ns", "bytes"))
-    middle, low, median, high = stretches(times / unit, lengths / 1e3, bins=300)
-    below.fill_between(middle, low, high, color=BLUE, alpha=0.35, linewidth=0)
-    below.plot(middle, median, color=BLUE, linewidth=0.9)
+    band(below, times / unit, lengths / 1e3, BLUE, bins=300)
     below.set(ylabel="queue (kB)", xlabel=f"time ({name})")
     for axes in (above, below):
         axes.set_xlim(0, end / unit)

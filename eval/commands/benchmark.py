@@ -30,19 +30,14 @@ def add(options: argparse.ArgumentParser) -> shared.Work:
     shared.add_seeds(options, "the suite's; of a scenario 1-8")
     shared.add_out(options, "new, or one to continue (default: runs/benchmark-...)", required=False)
     options.add_argument("--jobs", type=int, metavar="N", help="cells at a time (default: cores)")
-    shared.add_ray(options)
+    shared.add(options, "--ray")
     options.add_argument(
         "--watch",
         action="store_true",
         help="a film of each scenario that keeps series, of its first seed under all controllers; the report "
         "has links to them",
     )
-    shared.add_label(options)
-    shared.add_policy(options)
-    shared.add_checkpoint(options)
-    shared.add_metric(options)
-    shared.add_plugin(options)
-    shared.add_allow_imports(options)
+    shared.add(options, "--label", "--policy", "--checkpoint", "--metric", "--plugin", "--allow-imports")
     return _work
 
 
@@ -79,9 +74,7 @@ def _work(options: argparse.Namespace) -> int:
 def add_report(options: argparse.ArgumentParser) -> shared.Work:
     """a benchmark's folder as report.html and report.md; one of tasks as leaderboard.md"""
     options.add_argument("run", type=Path, metavar="DIR", help="folder of a benchmark, complete or not")
-    shared.add_metric(options)
-    shared.add_format(options)
-    shared.add_label(options)
+    shared.add(options, "--metric", "--format", "--label")
     options.add_argument(
         "--page", type=Path, metavar="FILE", help="of tasks: a Markdown page that also gets the tables"
     )

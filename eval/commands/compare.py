@@ -19,10 +19,7 @@ def _policy(options: argparse.ArgumentParser) -> shared.Work:
     """a run's agent, or a policy's file, with the simulator's controllers"""
     options.add_argument("policy", type=Path, metavar="POLICY", help=POLICY_HELP)
     shared.add_overrides(options, "evaluation.episodes=5")
-    shared.add_metric(options)
-    shared.add_plugin(options)
-    shared.add_allow_imports(options)
-    shared.add_json(options)
+    shared.add(options, "--metric", "--plugin", "--allow-imports", "--json")
 
     def work(arguments: argparse.Namespace) -> None:
         from ns3_env.eval.comparisons.evaluate import evaluate
@@ -61,7 +58,7 @@ def _published(options: argparse.ArgumentParser) -> shared.Work:
         choices=("default", "published"),
         help="use it instead of the scenarios' own",
     )
-    shared.add_json(options)
+    shared.add(options, "--json")
 
     def work(arguments: argparse.Namespace) -> int:
         from ns3_env.errors import ConfigError

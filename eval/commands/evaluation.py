@@ -15,12 +15,13 @@ from ns3_env.config.command_line import AnyOrder, guarded, typed
 from ns3_env.config.gone import refuse
 from ns3_env.config.imports import trust
 from ns3_env.eval.commands import benchmark, compare, leaderboard, paper, plot, run, trace_info
-from ns3_env.eval.commands.options import Work, add_json, add_runs, check_json, of_process, set_process
+from ns3_env.eval.commands import options as shared
+from ns3_env.eval.commands.options import Work, check_json, of_process, set_process
 
 
 def add_speed(options: argparse.ArgumentParser) -> Work:
     """packet-hops/s, decisions/s, µs per MPCC decision; or large networks"""
-    add_json(options)
+    shared.add(options, "--json")
     options.add_argument(
         "--large",
         type=Path,
@@ -47,8 +48,7 @@ def add_thresholds(options: argparse.ArgumentParser) -> Work:
         "--train", type=Path, metavar="CONFIG", help="train first: configs/thresholds.yaml, a folder per seed"
     )
     options.add_argument("--seeds", default="1", metavar="N-M", help="of --train (default: 1)")
-    add_runs(options)
-    add_json(options)
+    shared.add(options, "--runs", "--json")
 
     def work(arguments: argparse.Namespace) -> None:
         from ns3_env.eval.papers.over_seeds import parse_seeds

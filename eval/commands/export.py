@@ -16,7 +16,7 @@ from ns3_env.agents.export.formats import FORMATS
 from ns3_env.config.command_line import POLICY_HELP, AnyOrder, guarded, new_console, typed
 from ns3_env.config.imports import trust_all
 from ns3_env.errors import ConfigError
-from ns3_env.eval.commands.options import add_allow_imports
+from ns3_env.eval.commands import options as shared
 from ns3_env.eval.output.progress import progress_lines
 from ns3_env.policies.file import POLICY_FILE, PolicyFile
 from ns3_env.scenario.controllers import CONTROLLER_FILE
@@ -72,7 +72,7 @@ def parser() -> argparse.ArgumentParser:
         metavar="FILE",
         help="is written if it is right (default: policy.*, controller.yaml)",
     )
-    add_allow_imports(command_line)
+    shared.add(command_line, "--allow-imports")
     return command_line
 
 

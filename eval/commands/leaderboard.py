@@ -42,8 +42,7 @@ def add(options: argparse.ArgumentParser) -> shared.Work:
     )
     shared.add_out(options, "new, or one to continue with (default: runs/tasks)", required=False)
     options.add_argument("--jobs", type=int, metavar="N", help="tests at a time (default: cores)")
-    shared.add_ray(options)
-    shared.add_plugin(options)
+    shared.add(options, "--ray", "--plugin")
     return _work
 
 

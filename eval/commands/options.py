@@ -126,111 +126,69 @@ def add_out(options: argparse.ArgumentParser, what: str, required: bool = True, 
     options.add_argument("--out", type=Path, required=required, metavar=metavar, help=what)
 
 
-def add_runs(options: argparse.ArgumentParser) -> None:
-    """``--runs DIR``"""
-    options.add_argument(
-        "--runs", type=Path, default=Path("runs"), help="where run folders are made (default: runs)"
-    )
-
-
-def add_format(options: argparse.ArgumentParser) -> None:
-    """``--format pdf,svg,png``"""
-    options.add_argument(
-        "--format",
-        default="",
-        metavar="pdf,svg,png",
-        help="each panel as a file too, as wide as a paper's column",
-    )
-
-
-def add_label(options: argparse.ArgumentParser) -> None:
-    """``--label NAME=TEXT``, repeated"""
-    options.add_argument(
-        "--label",
-        action="append",
-        default=[],
-        metavar="NAME=TEXT",
-        help="what figures call an entry or an axis, e.g. hpcc-80='HPCC (η = 0.8)' traffic.flows=flows; "
+_REPEATED: Mapping[str, Any] = {"action": "append", "default": []}
+#: Options that are the same in every command that has them.
+_COMMON: Mapping[str, Mapping[str, Any]] = {
+    "--runs": {
+        "type": Path,
+        "default": Path("runs"),
+        "help": "where run folders are made (default: runs)",
+    },
+    "--format": {
+        "default": "",
+        "metavar": "pdf,svg,png",
+        "help": "each panel as a file too, as wide as a paper's column",
+    },
+    "--label": {
+        **_REPEATED,
+        "metavar": "NAME=TEXT",
+        "help": "what figures call an entry or an axis, e.g. hpcc-80='HPCC (η = 0.8)' traffic.flows=flows; "
         "may be repeated",
-    )
+    },
+    "--json": {"type": Path, "metavar": "FILE", "help": "write the numbers shown to this file too"},
+    "--checkpoint": {**_REPEATED, "metavar": "NAME=PATH", "help": f"a trained policy: {POLICY_HELP}"},
+    "--policy": {
+        **_REPEATED,
+        "metavar": "NAME=PKG.MODULE:FACTORY",
+        "help": "a policy in Python, which the factory makes; may be repeated",
+    },
+    "--metric": {
+        **_REPEATED,
+        "metavar": "PKG.MODULE:NAME",
+        "help": "your own metric, a function under @metric; may be repeated",
+    },
+    "--plugin": {
+        **_REPEATED,
+        "metavar": "FILE",
+        "help": "a shared object with your own controllers; may be repeated",
+    },
+    "--allow-imports": {"action": "store_true", "help": "run the code that files and checkpoints name"},
+    "--ray": {
+        "metavar": "ADDRESS|auto|local",
+        "help": "as tasks of a Ray cluster: HOST:PORT of its head, auto: that of this machine, local: one "
+        "for as long as this runs",
+    },
+    "--queue-series": {
+        "type": nanoseconds,
+        "metavar": "NS",
+        "help": "sample the queues at this interval, e.g. 10us",
+    },
+}
+
+
+def add(options: argparse.ArgumentParser, *names: str) -> None:
+    """Adds these of the options that are the same in several commands."""
+    for name in names:
+        options.add_argument(name, **_COMMON[name])
 
 
 def labels(texts: Sequence[str]) -> dict[str, str]:
-    """Returns the text of each name. Raises ConfigError for one of another form."""
+    """Returns the text of each ``--label``. Raises ConfigError for one of another form."""
     pairs = [text.partition("=") for text in texts]
     for (name, _, label), text in zip(pairs, texts, strict=True):
         if not (name and label):
             raise ConfigError(f"--label: expected NAME=TEXT, found {text!r}")
     return {name: label for name, _, label in pairs}
-
-
-def add_json(options: argparse.ArgumentParser) -> None:
-    """``--json FILE``"""
-    options.add_argument("--json", type=Path, metavar="FILE", help="write the numbers shown to this file too")
-
-
-def add_checkpoint(options: argparse.ArgumentParser, what: str = "a trained policy") -> None:
-    """``--checkpoint NAME=PATH``, repeated"""
-    options.add_argument(
-        "--checkpoint", action="append", default=[], metavar="NAME=PATH", help=f"{what}: {POLICY_HELP}"
-    )
-
-
-def add_policy(options: argparse.ArgumentParser) -> None:
-    """``--policy NAME=PKG.MODULE:FACTORY``, repeated"""
-    options.add_argument(
-        "--policy",
-        action="append",
-        default=[],
-        metavar="NAME=PKG.MODULE:FACTORY",
-        help="a policy in Python, which the factory makes; may be repeated",
-    )
-
-
-def add_metric(options: argparse.ArgumentParser) -> None:
-    """``--metric PKG.MODULE:NAME``, repeated"""
-    options.add_argument(
-        "--metric",
-        action="append",
-        default=[],
-        metavar="PKG.MODULE:NAME",
-        help="your own metric, a function under @metric; may be repeated",
-    )
-
-
-def add_plugin(options: argparse.ArgumentParser) -> None:
-    """``--plugin FILE``, repeated"""
-    options.add_argument(
-        "--plugin",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="a shared object with your own controllers; may be repeated",
-    )
-
-
-def add_allow_imports(options: argparse.ArgumentParser) -> None:
-    """``--allow-imports``"""
-    options.add_argument(
-        "--allow-imports", action="store_true", help="run the code that files and checkpoints name"
-    )
-
-
-def add_ray(options: argparse.ArgumentParser) -> None:
-    """``--ray ADDRESS``"""
-    options.add_argument(
-        "--ray",
-        metavar="ADDRESS|auto|local",
-        help="as tasks of a Ray cluster: HOST:PORT of its head, auto: that of this machine, local: one for "
-        "as long as this runs",
-    )
-
-
-def add_queue_series(options: argparse.ArgumentParser) -> None:
-    """``--queue-series NS``"""
-    options.add_argument(
-        "--queue-series", type=nanoseconds, metavar="NS", help="sample the queues at this interval, e.g. 10us"
-    )
 
 
 #: Keys of which each command's JSON has one, three levels down at most.

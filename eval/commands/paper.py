@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from ns3_env.config.command_line import POLICY_HELP
 from ns3_env.eval.commands import options as shared
 from ns3_env.programs.parameters import PRESETS
 
@@ -30,14 +31,20 @@ def add(options: argparse.ArgumentParser) -> shared.Work:
         choices=PRESETS,
         help="of controllers: their own papers', or the published simulator's (default: by experiment)",
     )
-    shared.add_checkpoint(options, "a trained policy, instead of the released one, or in addition")
+    options.add_argument(
+        "--checkpoint",
+        action="append",
+        default=[],
+        metavar="NAME=PATH",
+        help=f"a trained policy, instead of the released one, or in addition: {POLICY_HELP}",
+    )
     options.add_argument(
         "--page",
         type=Path,
         metavar="FILE",
         help="put the results (in --out) onto a page, and their numbers into tables/ next to it",
     )
-    shared.add_json(options)
+    shared.add(options, "--json")
     return _work
 
 

@@ -39,7 +39,7 @@ def _learning(options: argparse.ArgumentParser) -> shared.Work:
 def _comparison(options: argparse.ArgumentParser) -> shared.Work:
     """a run's comparison with controllers, drawn again from its files"""
     options.add_argument("run", type=Path, metavar="RUN", help="folder of a training run")
-    shared.add_format(options)
+    shared.add(options, "--format")
 
     def work(arguments: argparse.Namespace) -> None:
         from ns3_env.eval.comparisons.figure import draw_comparison

@@ -19,8 +19,7 @@ def add(options: argparse.ArgumentParser) -> shared.Work:
     )
     shared.add_overrides(options, "traffic.load=0.5, or hpcc.Eta=0.9")
     shared.add_controllers(options, "the scenario's own")
-    shared.add_policy(options)
-    shared.add_checkpoint(options)
+    shared.add(options, "--policy", "--checkpoint")
     shared.add_seeds(options, "the scenario's")
     shared.add_out(options, "a folder per controller")
     options.add_argument(
@@ -33,14 +32,9 @@ def add(options: argparse.ArgumentParser) -> shared.Work:
         action="store_true",
         help="a film of the network and all flows under these controllers, for a browser: film.html",
     )
-    shared.add_queue_series(options)
+    shared.add(options, "--queue-series")
     options.add_argument("--pcap", action="store_true", help="capture every port's frames")
-    shared.add_metric(options)
-    shared.add_format(options)
-    shared.add_label(options)
-    shared.add_plugin(options)
-    shared.add_allow_imports(options)
-    shared.add_json(options)
+    shared.add(options, "--metric", "--format", "--label", "--plugin", "--allow-imports", "--json")
     return _work
 
 

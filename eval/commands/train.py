@@ -57,11 +57,9 @@ def parser() -> argparse.ArgumentParser:
         "e.g. sb3_contrib:TQC",
     )
     command_line.add_argument("--resume", **several, metavar="RUN", help="continue this run's folder")
-    shared.add_runs(command_line)
-    shared.add_json(command_line)
+    shared.add(command_line, "--runs", "--json")
     command_line.add_argument("--no-evaluation", action="store_true", help="stop after training")
-    shared.add_allow_imports(command_line)
-    shared.add_plugin(command_line)
+    shared.add(command_line, "--allow-imports", "--plugin")
     command_line.add_argument(
         "overrides", nargs="*", metavar="key=value", help="override of the configuration"
     )

@@ -20,7 +20,7 @@ from ns3_env.config.files import write_file
 from ns3_env.eval.episodes.flow_series import MANY_FLOWS, draw_flow_series
 from ns3_env.eval.episodes.recording import COLUMNS, recorded_series
 from ns3_env.eval.output.files import FOLDER, save
-from ns3_env.eval.output.multiples import stretches
+from ns3_env.eval.output.multiples import band
 from ns3_env.eval.output.plots import Floats, figure_font, for_paper, new_axes, picture, settings, time_unit
 from ns3_env.simulator.results import bottleneck
 
@@ -157,9 +157,7 @@ def _draw_queue(axes: Axes, results: Results, unit: float) -> None:
         _say(axes, "no port sent anything")
         return
     times, lengths = (np.asarray(port["series"][key], dtype=np.float64) for key in ("t_ns", "bytes"))
-    middle, low, median, high = stretches(times / unit, lengths / 1e3, bins=600)
-    axes.fill_between(middle, low, high, color="#0072B2", alpha=0.35, linewidth=0)
-    axes.plot(middle, median, color="#0072B2", linewidth=1.0)
+    band(axes, times / unit, lengths / 1e3, "#0072B2", bins=600)
     axes.axhline(port["p99_bytes"] / 1e3, color="#555555", linewidth=0.8, linestyle="--")
     axes.set_ylim(bottom=0)
     axes.set_title(f"Bottleneck queue (node {port['node']}, port {port['port']}); dashed: p99 in time")

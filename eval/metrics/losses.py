@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from ns3_env.eval.metrics.registry import metric
+from ns3_env.eval.metrics.registry import count, metric
 from ns3_env.simulator.results import Results, counted, endless, flow_column
 
 
@@ -23,14 +23,7 @@ def timeouts(results: Results) -> float:
     return float(sum(results["flows"].get("timeouts", ())))
 
 
-@metric(
-    "dropped packets",
-    "packets lost in switches and on links",
-    "lower",
-    format=",.0f",
-    over_episodes="sum",
-    resolution=1,
-)
+@count("dropped packets", "packets lost in switches and on links")
 def dropped_packets(results: Results) -> float:
     """Packets lost in switches and on links."""
     return float(results["totals"]["dropped_packets"])
@@ -41,27 +34,13 @@ def lost_by(results: Results, cause: str) -> float:
     return float(sum(lost["packets"] for lost in results.get("losses", ()) if lost["cause"] == cause))
 
 
-@metric(
-    "lost to full buffers",
-    "packets for which a switch had no room",
-    "lower",
-    format=",.0f",
-    over_episodes="sum",
-    resolution=1,
-)
+@count("lost to full buffers", "packets for which a switch had no room")
 def buffer_losses(results: Results) -> float:
     """Packets for which a switch had no room: of the dropped ones, those that a full buffer cost."""
     return lost_by(results, "buffer_full")
 
 
-@metric(
-    "lost on links",
-    "packets lost on links, as loss_probability and corruption have it",
-    "lower",
-    format=",.0f",
-    over_episodes="sum",
-    resolution=1,
-)
+@count("lost on links", "packets lost on links, as loss_probability and corruption have it")
 def link_losses(results: Results) -> float:
     """Packets lost on links that corrupt them."""
     return lost_by(results, "link")
@@ -88,15 +67,7 @@ def unfinished_flows(results: Results) -> float:
 SECTION = "paths"
 
 
-@metric(
-    "lost to failures",
-    "packets lost to links and switches that were down",
-    "lower",
-    format=",.0f",
-    over_episodes="sum",
-    resolution=1,
-    section=SECTION,
-)
+@count("lost to failures", "packets lost to links and switches that were down", section=SECTION)
 def failure_losses(results: Results) -> float:
     """Packets lost by a failed link or switch: on the wire, waiting, or sent to it; or without a path."""
     return lost_by(results, "failure")

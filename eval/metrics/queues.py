@@ -10,18 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from ns3_env.eval.metrics.registry import Metric, Shared, declare, metric
+from ns3_env.eval.metrics.registry import Metric, Shared, count, declare, metric
 from ns3_env.simulator.results import Floats, Results, bottleneck, flow_column, flow_ends
 
 
-@metric(
-    "PFC pause frames",
-    "pause frames sent by all switches",
-    "lower",
-    format=",.0f",
-    over_episodes="sum",
-    resolution=10,
-)
+@count("PFC pause frames", "pause frames sent by all switches", resolution=10)
 def pfc_frames(results: Results) -> float:
     """Pause frames that switches sent, to hosts and to switches."""
     return float(results["totals"]["pfc_frames"])

@@ -105,3 +105,18 @@ def metric(
         return function
 
     return add
+
+
+def count(
+    heading: str, formula: str, *, resolution: float = 1, section: str = ""
+) -> Callable[[Function], Function]:
+    """Declares a function that counts events, the fewer the better, which a table's row sums."""
+    return metric(
+        heading,
+        formula,
+        "lower",
+        format=",.0f",
+        over_episodes="sum",
+        resolution=resolution,
+        section=section,
+    )

@@ -56,7 +56,7 @@ def panels_in(where: Figure | SubFigure, names: Sequence[str], looks: Mapping[st
     return panels
 
 
-def band(axes: Axes, times: Floats, values: Floats, colour: Any, last: float) -> None:
+def band(axes: Axes, times: Floats, values: Floats, colour: Any, last: float = 0.0, bins: int = BINS) -> None:
     """The curve: shaded from the minimum to the maximum of each stretch, a line along the medians.
 
     A curve that ends before ``last`` is marked there.
@@ -67,8 +67,9 @@ def band(axes: Axes, times: Floats, values: Floats, colour: Any, last: float) ->
         values: (n,) values.
         colour: colour of line and shade.
         last: the end of the time axis.
+        bins: number of stretches.
     """
-    middle, low, median, high = stretches(times, values)
+    middle, low, median, high = stretches(times, values, bins)
     axes.fill_between(middle, low, high, color=colour, alpha=0.35, linewidth=0)
     axes.plot(middle, median, color=colour, linewidth=0.9)
     if len(times) and times[-1] < 0.98 * last:

@@ -24,7 +24,8 @@ from ns3_env.eval.episodes.entry import trained_policies
 from ns3_env.eval.output.progress import progress_lines
 from ns3_env.eval.output.results import PARQUET, Row, write_rows
 from ns3_env.eval.output.table import write_json
-from ns3_env.eval.papers.experiment import Experiment, Policies, Setup
+from ns3_env.eval.papers.entries import Policies
+from ns3_env.eval.papers.experiment import Experiment, Setup
 from ns3_env.eval.papers.outcome import Outcome
 from ns3_env.eval.papers.over_seeds import combine, parse_seeds
 from ns3_env.eval.papers.show import RESULT, refresh, show
@@ -39,7 +40,7 @@ MODULES = {
     "tdctcp": "incast sweeps",
     "irn": "lossy",
     "hpcc": "fct",
-    "clusters": "rings exchange controllers",
+    "clusters": "rings collectives",
 }
 #: Every experiment by its name, in the order in which its module declares them.
 EXPERIMENTS: Mapping[str, Experiment[Any]] = {
@@ -119,7 +120,7 @@ def paper(
 
         for seed in seeds:
             setup = Setup(simulator, scale, progress, policies, seed, parameters)
-            outcomes.append(experiment.outcome(experiment.play(setup)))
+            outcomes.append(experiment.run(setup))
     seconds = time.monotonic() - start
     several = len(seeds) > 1
     over = f"; seeds {seeds[0]} to {seeds[-1]}: mean [95 % interval]" if several else ""
@@ -128,9 +129,9 @@ def paper(
     result = {
         "experiment": experiment.name,
         "title": experiment.title,
-        "source": experiment.source,
+        "source": experiment.declared.source,
         "scale": scale,
-        "size": f"scale {scale:g} of the {experiment.what_scales}{over}{by_paper}",
+        "size": f"scale {scale:g} of the {experiment.declared.what_scales}{over}{by_paper}",
         **preset,
         "seconds": round(seconds, 1),
         "versions": versions(),
@@ -141,7 +142,7 @@ def paper(
         row for seed, one in zip(seeds, outcomes, strict=True) for row in one.numbers(experiment.name, seed)
     ]
     replace_folder(out, lambda folder: _write(folder, result, outcomes[0], numbers))
-    console.print(f"{experiment.title} ({experiment.source}), {result['size']}", highlight=False)
+    console.print(f"{experiment.title} ({experiment.declared.source}), {result['size']}", highlight=False)
     show(result, console)
     console.print(f"{out}: {seconds:.1f} s", highlight=False)
     if json_file is not None:
@@ -153,8 +154,9 @@ def list_experiments(console: Console | None = None) -> None:
     """Prints every experiment, its source, and the effect of ``--scale``."""
     console = console or new_console()
     for one in EXPERIMENTS.values():
+        of = one.declared
         console.print(f"{one.name}: {one.title}", highlight=False)
-        console.print(f"    {one.source}; --scale {one.scale:g}: {one.what_scales}", highlight=False)
+        console.print(f"    {of.source}; --scale {of.scale:g}: {of.what_scales}", highlight=False)
 
 
 def _experiment(name: str | None) -> Experiment[Any]:
@@ -179,7 +181,7 @@ def _scale(experiment: Experiment[Any], scale: float | None, full: bool) -> floa
         raise ScenarioError("--full is --scale 1: give one of them")
     if scale is not None and not (math.isfinite(scale) and scale > 0):
         raise ScenarioError(f"--scale: must be a number above 0, is {scale:g}")
-    return 1.0 if full else experiment.scale if scale is None else scale
+    return 1.0 if full else experiment.declared.scale if scale is None else scale
 
 
 def _preset(experiment: Experiment[Any], parameters: str | None) -> dict[str, str]:

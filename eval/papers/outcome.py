@@ -124,6 +124,11 @@ def nested(table: Mapping[tuple[Any, Any], T]) -> dict[Any, dict[Any, T]]:
     return tables
 
 
+def column(table: Mapping[Any, Mapping[str, T]], name: str) -> dict[Any, T]:
+    """One number of each row of a table, by the row's key."""
+    return {key: numbers[name] for key, numbers in table.items()}
+
+
 def _cell(numbers: Measured, name: str, divisor: str = "") -> float:
     value = numbers.get(name)
     return math.nan if value is None else value / float(divisor) if divisor else value

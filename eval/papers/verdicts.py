@@ -5,23 +5,27 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from ns3_env.eval.papers.outcome import Measured, Table, Verdict
 
-#: Whether the first number, that of the claim's subject, supports it against the second.
-Wins = Callable[[float, float], bool]
 #: "Comparable": the largest accepted shortfall, as a share of the best other controller.
 COMPARABLE = 0.1
 #: Places that evidence names.
 _NAMED = 4
 
 
-def comparable(value: float, other: float) -> bool:
-    """No more than ``COMPARABLE`` below."""
-    return value >= (1 - COMPARABLE) * other
+#: Whether the first number, that of the claim's subject, supports it against the second.
+_WINS: Mapping[str, Callable[[float, float], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "comparable": lambda value, other: value >= (1 - COMPARABLE) * other,
+}
 
 
 def listed(
@@ -82,14 +86,15 @@ class Comparison:
 
     Attributes:
         entries: names of the entries that the claim is about.
-        wins: comparison that each of them has to win in every case in which both have the number.
+        wins: comparison that each of them has to win in every case in which both have the number;
+            "comparable": no more than ``COMPARABLE`` below.
         others: names of the entries to compare with.
         key: name of the number.
         case: the only case that counts; "": all of them.
     """
 
     entries: Sequence[str]
-    wins: Wins
+    wins: Literal["<", "<=", ">", ">=", "comparable"]
     others: Sequence[str]
     key: str
     case: str = ""
@@ -103,7 +108,7 @@ class Comparison:
             pair = value(by_name[name], self.key), value(by_name[other], self.key)
             if any(map(math.isnan, pair)):
                 continue
-            if self.wins(*pair):
+            if _WINS[self.wins](*pair):
                 count.won += 1
             else:
                 place = case if len(self.entries) == 1 else f"{case} {name.upper()}"
@@ -139,9 +144,3 @@ def in_every_case(
 def all_hold(verdicts: Collection[bool | None]) -> bool | None:
     """Combines verdicts: False if any is False, else None if any is undecided."""
     return False if False in verdicts else None if None in verdicts else True
-
-
-def geometric_mean(values: Iterable[float]) -> float:
-    """The geometric mean of numbers above 0."""
-    logs = [math.log(x) for x in values]
-    return math.exp(sum(logs) / len(logs))

@@ -13,9 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ns3_env.eval.episodes.variants import Variants, read_variants
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import find_executable
 
+#: Scenarios whose speed is measured, by name.
+SCENARIOS = read_variants(Path(__file__).parent / "scenarios.yaml", Variants)
 _EVERY_S = 0.005  # interval between queries of the process's memory
 
 
@@ -41,13 +44,18 @@ class Run:
         return int(self.results["totals"]["packet_hops"])
 
 
-def play_alone(scenario: Scenario) -> Run:
+def scenario(name: str) -> Scenario:
+    """One of :data:`SCENARIOS` without axes."""
+    return SCENARIOS[name].cases()[()]
+
+
+def play_alone(measured: Scenario) -> Run:
     """Runs the scenario in a separate process. Raises subprocess.CalledProcessError if that fails."""
     with tempfile.TemporaryDirectory() as folder:
         path, answer = Path(folder, "scenario.json"), Path(folder, "results.json")
         complaint = Path(folder, "complaint.txt")
-        path.write_text(json.dumps(scenario.to_simulator_json()), encoding="utf-8")
-        command = [str(find_executable(scenario.transport)), str(path)]
+        path.write_text(json.dumps(measured.to_simulator_json()), encoding="utf-8")
+        command = [str(find_executable(measured.transport)), str(path)]
         start_s = time.perf_counter()
         peak = 0
         with answer.open("wb") as out, complaint.open("wb") as err:

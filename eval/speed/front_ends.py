@@ -24,12 +24,11 @@ from ns3_env.envs.flow_stream import FlowStream
 from ns3_env.envs.gym_env import incast_scenario
 from ns3_env.envs.pettingzoo_env import FlowParallelEnv
 from ns3_env.envs.sb3_vec_env import FlowVecEnv
+from ns3_env.eval.speed.alone import scenario
 from ns3_env.policies.file import PolicyFile, write_policy
 from ns3_env.policies.header import PolicySpec
 from ns3_env.policies.tensors import Layer, Widths, tensor_shapes
-from ns3_env.scenario import Record, Scenario, Synchronous
-from ns3_env.scenario.topology import Dumbbell
-from ns3_env.scenario.traffic import Incast
+from ns3_env.scenario import Scenario, Synchronous
 
 _FLOWS = 4
 _VECTOR = 8
@@ -203,13 +202,8 @@ def rollout_decisions_per_s(where: str, decisions: int) -> float:
     agent = {"name": "fdcc", "gradient_steps": 0, "learning_starts": 0}
     env = {"simulators": 2, "placement": where, "fields": list(FDCC_FIELDS)}
     config = RunConfig.model_validate({"agent": agent, "env": env})
-    scenario = Scenario(
-        topology=Dumbbell(senders=8),
-        traffic=Incast(size_bytes=100_000_000, spread_ns=20_000),
-        time_limit_ns=5_000_000,
-        record=Record(queues=False),
-    )
-    training_env = make_training_env(config.env, lambda episode: scenario, scenario.agent_flow_count, 1)
+    eight = scenario("rollouts")
+    training_env = make_training_env(config.env, lambda episode: eight, eight.agent_flow_count, 1)
     try:
         trainer: Trainer = find_agent("fdcc").trainer(config, training_env)
         trainer.learn(decisions // 10, Nothing())  # simulators started, and warm

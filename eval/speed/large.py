@@ -17,76 +17,12 @@ from ns3_env.config.command_line import new_console
 from ns3_env.config.files import write_file
 from ns3_env.eval.output.plots import legend, picture, settings, size
 from ns3_env.eval.output.table import new_table, print_table
-from ns3_env.eval.speed.alone import play_alone
+from ns3_env.eval.speed.alone import SCENARIOS, play_alone
 from ns3_env.scenario import Scenario
 
-#: Fat-trees of three tiers by their hosts, and the duration of flow arrivals (ns).
-NETWORKS: dict[int, tuple[dict[str, int], int]] = {
-    16: ({"pods": 2, "tors_per_pod": 2, "aggregation_per_pod": 2, "cores": 4, "hosts_per_tor": 4}, 4_000_000),
-    128: (
-        {"pods": 4, "tors_per_pod": 2, "aggregation_per_pod": 2, "cores": 8, "hosts_per_tor": 16},
-        1_000_000,
-    ),
-    1024: (
-        {"pods": 16, "tors_per_pod": 4, "aggregation_per_pod": 4, "cores": 16, "hosts_per_tor": 16},
-        500_000,
-    ),
-    8192: (
-        {"pods": 32, "tors_per_pod": 8, "aggregation_per_pod": 8, "cores": 64, "hosts_per_tor": 32},
-        200_000,
-    ),
-    16384: (
-        {"pods": 64, "tors_per_pod": 8, "aggregation_per_pod": 8, "cores": 64, "hosts_per_tor": 32},
-        100_000,
-    ),
-}
-#: How a network is simulated: as a whole, or in parts on this number of threads.
-THREADS: tuple[int | None, ...] = (None, 1, 2)
-#: Approximate numbers of flows and hosts of the networks.
+#: Networks by their hosts and threads (0: as a whole), and numbers of flows of a network of 64 hosts.
+NETWORKS, FLOWS = SCENARIOS["networks"].cases(), SCENARIOS["flows"].cases()
 FLOWS_HOSTS = 64
-FLOWS = (100, 1_000, 10_000, 100_000, 1_000_000)
-_FLOWS_PER_MS = 40_000  # 10 kB each at 50 % of 64 links of 100 Gb/s
-_AFTER_THE_LAST = 100_000  # ns until the run is truncated
-
-
-def network(hosts: int, threads: int | None) -> Scenario:
-    """WebSearch at 50 % under HPCC, cut 100 µs after the last arrival.
-
-    Raises:
-        KeyError: ``hosts`` is not in :data:`NETWORKS`.
-    """
-    topology, arrivals = NETWORKS[hosts]
-    return Scenario.from_mapping(
-        {
-            "topology": {"kind": "fat_tree_3", **topology},
-            "traffic": {"kind": "poisson", "sizes": "websearch", "load": 0.5, "duration_ns": arrivals},
-            "controllers": ["hpcc"],
-            "switch": {"buffer_bytes": "128MB"},
-            "time_limit_ns": arrivals + _AFTER_THE_LAST,
-            "record": {"queues": False},
-            "simulator": {"threads": threads},
-        },
-        "large networks",
-    )
-
-
-def many_flows(count: int) -> Scenario:
-    """About ``count`` flows of 10 kB, at 50 % of the links of 64 hosts in a leaf-spine, under DCQCN."""
-    return Scenario.from_mapping(
-        {
-            "topology": {"kind": "leaf_spine", "leaves": 4, "spines": 4, "hosts_per_leaf": FLOWS_HOSTS // 4},
-            "traffic": {
-                "kind": "poisson",
-                "sizes": [[10_000, 0], [10_001, 100]],
-                "load": 0.5,
-                "duration_ns": round(1e6 * count / _FLOWS_PER_MS),
-            },
-            "controllers": ["dcqcn"],
-            "time_limit_ns": "1s",
-            "record": {"queues": False},
-        },
-        "many flows",
-    )
 
 
 def measure(turns: int = 3, progress: Callable[[str], None] = lambda text: None) -> pd.DataFrame:
@@ -99,13 +35,12 @@ def measure(turns: int = 3, progress: Callable[[str], None] = lambda text: None)
     """
     rows = []
     for turn in range(turns):
-        for hosts in NETWORKS:
-            for threads in THREADS:
-                progress(f"turn {turn + 1} of {turns}: {hosts:,} hosts, {_how(threads or 0)}")
-                rows.append({"hosts": hosts, "threads": threads or 0, **_row(network(hosts, threads))})
-    for count in FLOWS:
+        for (hosts, threads), scenario in NETWORKS.items():
+            progress(f"turn {turn + 1} of {turns}: {hosts:,} hosts, {_how(threads)}")
+            rows.append({"hosts": hosts, "threads": threads, **_row(scenario)})
+    for count, scenario in FLOWS.items():
         progress(f"{count:,} flows")
-        rows.append({"hosts": FLOWS_HOSTS, "threads": 0, **_row(many_flows(count))})
+        rows.append({"hosts": FLOWS_HOSTS, "threads": 0, **_row(scenario)})
     table = pd.DataFrame(rows).groupby(["hosts", "threads", "flows"], as_index=False).median()
     table["ns_per_hop"] = 1e9 * table["wall_s"] / table["packet_hops"]
     return table
@@ -164,7 +99,7 @@ def draw(measured: pd.DataFrame) -> Figure:
     networks = measured[measured["hosts"] != FLOWS_HOSTS]
     for threads, rows in networks.groupby("threads"):
         time.plot(rows["hosts"], rows["ns_per_hop"], marker="o", label=_how(int(str(threads))))
-        if threads != max(THREADS[1:], key=lambda count: count or 0):
+        if threads != networks["threads"].max():
             memory.plot(rows["hosts"], rows["peak_bytes"] / 1e6, marker="o")
     of_flows = measured[measured["hosts"] == FLOWS_HOSTS]
     flows.plot(of_flows["flows"], of_flows["peak_bytes"] / 1e6, marker="o", color="C3")

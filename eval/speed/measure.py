@@ -27,7 +27,7 @@ from ns3_env.eval.benchmark.cell import CellJob, Played
 from ns3_env.eval.benchmark.folder import cell_folder
 from ns3_env.eval.episodes.entry import Entry
 from ns3_env.eval.output.table import new_table, print_table
-from ns3_env.eval.speed.alone import play_alone
+from ns3_env.eval.speed.alone import SCENARIOS, play_alone, scenario
 from ns3_env.eval.speed.front_ends import (
     FRONT_ENDS,
     NETWORKS,
@@ -36,7 +36,7 @@ from ns3_env.eval.speed.front_ends import (
     rollout_decisions_per_s,
     steps_per_s,
 )
-from ns3_env.scenario import AGENT, Controller, PerAck, Record, Scenario, Synchronous
+from ns3_env.scenario import AGENT, Controller, PerAck, Record, Scenario
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Incast
 from ns3_env.simulator import DecisionBatch, Simulator, wait_any
@@ -71,9 +71,9 @@ def reset_ms(resets: int = 500) -> dict[str, float]:
 def cell_overhead_ms(cells: int = 30) -> float:
     """CPU milliseconds of a benchmark's cell without its simulation: 8-to-1 incasts of 2 MB, no series kept,
     run in sequence and written five at a time. Disk time is not counted, as it overlaps."""
-    scenario = incast_scenario(8, 2_000_000, 100_000)
+    eight = incast_scenario(8, 2_000_000, 100_000)
     jobs = [
-        CellJob("incast-8", scenario.with_seed(seed), Entry(name=name, controller=name), seed, False, "", {})
+        CellJob("incast-8", eight.with_seed(seed), Entry(name=name, controller=name), seed, False, "", {})
         for seed in range(cells // 2 + 1)
         for name in ("hpcc", "dcqcn")
     ]
@@ -123,14 +123,14 @@ def incast(
     )
 
 
-def play_placed(simulator: Simulator, scenario: Scenario) -> tuple[dict[str, Any], int]:
+def play_placed(simulator: Simulator, placed: Scenario) -> tuple[dict[str, Any], int]:
     """Results, and the number of decisions, wherever they were made. Raises SimulatorError."""
-    if scenario.controllers[0].name != AGENT:
-        results = simulator.play(scenario)
+    if placed.controllers[0].name != AGENT:
+        results = simulator.play(placed)
         return results, int(results["counters"]["mpcc_decisions"])
     companions = BackgroundPolicy(MpccPolicy())
     decisions = 0
-    simulator.send_reset(scenario)
+    simulator.send_reset(placed)
     while isinstance(answer := simulator.receive(), DecisionBatch):
         due = answer.due
         simulator.send_actions(companions.actions(answer.records[due], answer.flows[due]))
@@ -156,7 +156,7 @@ MPCC_SHORTCUTS = (("mpcc_us", True), ("mpcc_qp_us", False))
 ENVPOOL_PENDULUM_STEPS = {"Pendulum": 0.1, "HalfCheetah": 2.4}
 #: Expected decisions per second, from which the length of a measurement follows.
 ROLLOUT_RATES = {"python": 2_000, "simulator": 30_000}
-_ROWS = 64  # flows of the scenario that exercises the channel
+_ROWS = 64  # flows of the scenario "decisions"
 _SCENARIOS = DATA / "configs" / "scenarios"
 #: Published runs that are timed: key of the JSON, scenario, controller.
 REFERENCE_RUNS = (
@@ -233,9 +233,9 @@ def measure(
             progress(f"rollouts, {where}")
             rates.append(rollout_decisions_per_s(where, round(seconds * ROLLOUT_RATES[where])))
     cpu = {}
-    for key, scenario, controller in REFERENCE_RUNS:
-        progress(f"{scenario} under {controller}")
-        cpu[key] = median(_reference_cpu_s(scenario, controller) for _ in range(repeats))
+    for key, name, controller in REFERENCE_RUNS:
+        progress(f"{name} under {controller}")
+        cpu[key] = median(_reference_cpu_s(name, controller) for _ in range(repeats))
     progress("an environment's reset")
     resets = [reset_ms() for _ in range(repeats)]
     progress("a benchmark's cell")
@@ -302,67 +302,35 @@ def report(json_path: Path | None, console: Console | None = None) -> dict[str, 
 
 
 def _packet_hops_per_s() -> float:
-    scenario = Scenario(
-        topology=Dumbbell(senders=4),
-        traffic=Incast(size_bytes=20_000_000),
-        controllers=[Controller(name="fixed-window", attributes={"Window": 78_000})],
-        time_limit_ns=100_000_000,
-        record=Record(queues=False),
-    )
-    run = play_alone(scenario)
+    run = play_alone(scenario("packet-hops"))
     return run.packet_hops / run.cpu_s
 
 
 def _tcp_packets_per_s(senders: int) -> float:
-    keys = {
-        "transport": "tcp",
-        "topology": {"kind": "dumbbell", "senders": senders, "rate_bps": "10Gbps", "delay_ns": "5us"},
-        "traffic": {"kind": "incast", "size_bytes": 80_000_000 // senders},
-        "tcp": {"queue": {"limit": "100 packets"}},
-        "controllers": [{"name": "cubic"}],
-        "time_limit_ns": "10s",
-    }
-    run = play_alone(Scenario.from_mapping(keys, "speed"))
+    run = play_alone(SCENARIOS["tcp"].cases()[senders])
     return float(run.results["totals"]["packets_sent"]) / run.cpu_s
 
 
 def _mpcc_us(horizon: int, shortcut: bool) -> float:
     """Mean microseconds of an incast's decisions."""
-    attributes: dict[str, bool | int | float | str] = {
-        "Horizon": horizon,
-        "Shortcut": shortcut,
-        "MeasureTime": True,
-    }
-    scenario = Scenario(
-        topology=Dumbbell(senders=4),
-        traffic=Incast(size_bytes=2_000_000),
-        controllers=[Controller(name="mpcc", attributes=attributes)],
-        time_limit_ns=100_000_000,
-        record=Record(queues=False),
-    )
-    return float(play_alone(scenario).results["counters"]["decision_us_mean"])
+    attributes = {"Horizon": horizon, "Shortcut": shortcut, "MeasureTime": True}
+    run = play_alone(scenario("mpcc").under("mpcc", attributes))
+    return float(run.results["counters"]["decision_us_mean"])
 
 
 def _reference_cpu_s(name: str, controller: str) -> float:
-    scenario = Scenario.load(_SCENARIOS / f"{name}.yaml").under(controller)
+    published = Scenario.load(_SCENARIOS / f"{name}.yaml").under(controller)
     changes = {"record": Record(queues=False), "preset": "default"}
-    return play_alone(scenario.model_copy(update=changes)).cpu_s
+    return play_alone(published.model_copy(update=changes)).cpu_s
 
 
 def _decisions_per_s(count: int, seconds: float) -> float:
-    """Decisions per second with windows of a packet: few packets per decision, so the channel dominates."""
-    scenario = Scenario(
-        topology=Dumbbell(senders=_ROWS),
-        traffic=Incast(size_bytes=1_000_000_000),
-        clock=Synchronous(interval_ns=100),
-        time_limit_ns=3_600_000_000_000,
-        record=Record(queues=False),
-        min_rate_bps=1e6,
-    )
+    """Decisions per second with windows of a packet."""
+    endless = scenario("decisions")
     simulators = [Simulator(capacity=_ROWS) for _ in range(count)]
     try:
         for simulator in simulators:
-            simulator.send_reset(scenario)
+            simulator.send_reset(endless)
         answered = 0
         start_s = time.perf_counter()
         while time.perf_counter() - start_s < seconds:

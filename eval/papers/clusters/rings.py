@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from ns3_env.eval.papers.experiment import Data, episodes, experiment
+from ns3_env.eval.papers.experiment import Data, experiment
 from ns3_env.eval.papers.outcome import Outcome, Row, Verdict
 from ns3_env.eval.papers.runs import finished_ns
 from ns3_env.scenario import Scenario
@@ -86,7 +86,7 @@ def bus_gbytes(ranks: int, size_bytes: int, time_ns: float) -> float:
     return 2 * (ranks - 1) / ranks * size_bytes / time_ns
 
 
-@experiment("simai-ring", "SimAI, tutorial", episodes(node_cases, finished_ns), 0.5, "512 MiB of a rank")
+@experiment("simai-ring", finished_ns, cases=node_cases)
 def ring(data: Data[dict[int, float]]) -> Outcome:
     """A ring all-reduce of eight GPUs in a node, by size."""
     counts = sizes(data.scale)
@@ -121,7 +121,7 @@ def fabric_cases(scale: float) -> dict[tuple[Fabric, int], Scenario]:
     }
 
 
-@experiment("simai-rails", "SimAI, tutorial", episodes(fabric_cases, finished_ns), 0.25, "512 MiB of a rank")
+@experiment("simai-rails", finished_ns, cases=fabric_cases)
 def rails(data: Data[dict[tuple[Fabric, int], float]]) -> Outcome:
     """Data-parallel all-reduces of 256 GPUs, rail-optimised and with leaves of whole nodes."""
     ranks, counts = _GPUS // _NODE_GPUS, sizes(data.scale)

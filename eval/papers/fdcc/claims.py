@@ -13,8 +13,7 @@ from ns3_env.eval.papers.verdicts import Comparison, all_hold, value
 
 #: The thesis's agent, and the one that learned another reward here (docs/decisions/0011-fdcc.md).
 THESIS, RELEASED = "fdcc-zhang2023", "fdcc"
-#: Lengths of links by their names: ours, and the one that the thesis's queues fit. Those under RL-CC are
-#: n − 1 times 16.5 kB up to 256 flows: windows that stay at a BDP, which such links have.
+#: Lengths of links by their names.
 LINKS_NS = {"1 µs": 1000, "180 ns": 180}
 #: The length of links that figures are of.
 IN_FIGURES = next(iter(LINKS_NS))

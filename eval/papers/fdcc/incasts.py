@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from operator import ge, gt, le, lt
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,35 +14,15 @@ from ns3_env.eval.metrics import measure, without_nan
 from ns3_env.eval.metrics.fairness import common_bandwidths
 from ns3_env.eval.metrics.slowdown import fct_slowdowns
 from ns3_env.eval.output.plots import styles
-from ns3_env.eval.papers.experiment import Data, Entries, entered, experiment
-from ns3_env.eval.papers.fdcc.claims import IN_FIGURES, LINKS_NS, RELEASED, THESIS, judge
+from ns3_env.eval.papers.declared import declared
+from ns3_env.eval.papers.experiment import Data, experiment
+from ns3_env.eval.papers.fdcc.claims import IN_FIGURES, judge
 from ns3_env.eval.papers.outcome import Grid, Measured, Outcome, Row, Table, Verdict, flat, grid, nested
 from ns3_env.eval.papers.panels import Drawing, Panel, labels, marked, step
 from ns3_env.eval.papers.runs import distribution
-from ns3_env.eval.papers.verdicts import COMPARABLE, Comparison, comparable, listed, value
-from ns3_env.scenario import Scenario
-from ns3_env.scenario.switch import Switch
-from ns3_env.scenario.topology import Dumbbell, FatTree2, Topology
-from ns3_env.scenario.traffic import Incast
+from ns3_env.eval.papers.verdicts import listed, value
 from ns3_env.simulator.results import Floats, Results
 
-#: A bound that DCQCN and TIMELY lack: no flow has more than a BDP in flight (Zhang 2023,
-#: section 5.3). HPCC and a policy's flows never do. Parameters are as the controllers' own papers set them
-#: (section 5.2). MPCC is no entry of the thesis: it is added, and no claim depends on it.
-ENTRIES = Entries(
-    {"dcqcn": {"BdpWindow": True}, "timely": {"BdpWindow": True}, "hpcc": {}, "mpcc": {}},
-    released=("rlcc", RELEASED),
-    parameters="paper",
-)
-#: With the thesis's agent, whose numbers are listed next to the thesis's and decide no claim.
-WITH_THESIS = replace(ENTRIES, released=("rlcc", THESIS, RELEASED))
-#: With whom the thesis compares FDCC; those whose packets carry no record of every hop; those whose goodput
-#: and pauses section 6.2 names.
-RIVALS, WITHOUT = ("dcqcn", "timely", "hpcc", "rlcc"), ("dcqcn", "timely")
-_NAMED = (*WITHOUT, "rlcc")
-FDCC, HPCC = (RELEASED,), ("hpcc",)
-#: In the order of Table 6.2.
-_OF_TABLES = (*RIVALS, THESIS)
 #: Columns of Table 6.2, as metrics.
 COLUMNS = (
     "queue_avg_bytes",
@@ -53,43 +32,8 @@ COLUMNS = (
     "unfair_ratio",
     "goodput",
 )
-_ROWS_6_2 = {
-    4: (
-        (42993.3, 48208, 4.0, 4.1, 0.00002, 0.96),
-        (43653.6, 49632, 4.0, 4.0, 0.00002, 0.95),
-        (1089.1, 3354, 3.3, 4.3, 0.29881, 0.93),
-        (49564.8, 52546, 4.3, 4.3, 0.00001, 0.90),
-        (49275.3, 51128, 4.1, 4.1, 0.00002, 0.93),
-    ),
-    16: (
-        (135259.8, 151960, 15.4, 16.0, 0.03805, 0.99),
-        (130874.7, 144672, 15.8, 16.2, 0.01845, 0.96),
-        (2804.3, 6708, 17.4, 17.6, 0.01279, 0.88),
-        (253288.8, 253786, 17.0, 17.0, 0.00003, 0.89),
-        (30716, 31525, 16.9, 16.9, 0.00002, 0.90),
-    ),
-    256: (
-        (1098612.9, 2882000, 253.0, 255.5, 0.00997, 0.96),
-        (1372074.3, 4037088, 293.8, 296.1, 0.00762, 0.83),
-        (131961.3, 3274622, 294.5, 295.2, 0.00243, 0.83),
-        (4167130.2, 4286572.2, 255.1, 255.4, 0.00117, 0.95),
-        (3578233.5, 3688457.3, 254.5, 254.7, 0.00091, 0.96),
-    ),
-    1024: (
-        (6718384.9, 6764840, 975.4, 982.1, 0.00683, 0.99),
-        (1914594.7, 6554592, 1026.1, 1028.3, 0.00218, 0.95),
-        (1347184.6, 6502288, 1089.2, 1091.4, 0.00195, 0.89),
-        (3085705.3, 6987246, 984.35, 986.5, 0.00225, 0.98),
-        (2495439.2, 6572722, 975.6, 977.1, 0.00153, 0.99),
-    ),
-}
-_GOODPUT_6_1 = {
-    48: (0.99, 0.99, 0.87, 0.98, 0.98),
-    192: (0.98, 0.98, 0.88, 0.89, 0.93),
-    768: (0.97, 0.96, 0.86, 0.88, 0.94),
-}
 #: Flows of each incast.
-DUMBBELL_FLOWS, FAT_TREE_FLOWS = tuple(_ROWS_6_2), tuple(_GOODPUT_6_1)
+DUMBBELL_FLOWS, FAT_TREE_FLOWS = (4, 16, 256, 1024), (48, 192, 768)
 
 
 def title(flows: int) -> str:
@@ -97,28 +41,19 @@ def title(flows: int) -> str:
     return f"{flows}-to-1"
 
 
-def _printed(rows: Mapping[int, Any]) -> dict[str, dict[str, Any]]:
-    return {title(flows): dict(zip(_OF_TABLES, row, strict=True)) for flows, row in rows.items()}
+def _printed(name: str, columns: Sequence[str]) -> Table:
+    """Numbers that the thesis prints, by case, entry and column; lengths in bytes."""
+    return {
+        case: {entry: dict(zip(columns, row, strict=True)) for entry, row in by_name.items()}
+        for case, by_name in declared(name).printed.items()
+    }
 
 
-#: Values by case, entry and column; lengths in bytes.
-TABLE_6_2: dict[str, dict[str, dict[str, float | None]]] = {
-    case: {name: dict(zip(COLUMNS, row, strict=True)) for name, row in rows.items()}
-    for case, rows in _printed(_ROWS_6_2).items()
-}
-#: Goodput by case and entry.
-TABLE_6_1: dict[str, dict[str, dict[str, float | None]]] = {
-    case: {name: {"goodput": x} for name, x in row.items()} for case, row in _printed(_GOODPUT_6_1).items()
-}
+TABLE_6_2, TABLE_6_1 = _printed("fdcc-incast", COLUMNS), _printed("fdcc-fat-tree", ("goodput",))
 METRICS = (
     *COLUMNS,
     *("pfc_pause_fraction", "unfinished_flows", "unfair_ratio_lifetime", "pfc_frames", "pfc_pause_ns"),
 )
-#: Size of each flow, and the time within which its start lies, at scale 1 (Zhang 2023, section 6.2).
-SIZE_BYTES, SPREAD_NS = 20_000_000, 1_000_000
-#: The time limit, in multiples of the link's minimum time for all flows: the thesis's slowest needs 1.15.
-_PATIENCE = 3
-_SLACK_NS = 2_000_000
 #: Hosts of each side of the dumbbell (section 5.3): with more flows than that, hosts have several.
 HOSTS = 64
 #: Columns of the tables.
@@ -137,10 +72,8 @@ _PANELS = (
 )
 #: The height of a ratio of 0, below all that are not.
 _LEAST = 1e-6
-#: PFC at a sixteenth of the free buffer (section 3.3), while the published simulator has an eighth.
-SWITCH = Switch(pfc_alpha_shift=4)
-#: Flows, and the length of links by ``LINKS_NS``'s names.
-Case = tuple[int, str]
+#: The length of links by ``LINKS_NS``'s names, and flows.
+Case = tuple[str, int]
 
 
 @dataclass(frozen=True)
@@ -161,32 +94,6 @@ class Spread:
 Spreads = dict[Case, dict[str, Spread]]
 
 
-def over_links(scenario: Scenario) -> dict[str, Scenario]:
-    """The scenario over links of each length."""
-    return {
-        links: scenario.model_copy(
-            update={"topology": scenario.topology.model_copy(update={"delay_ns": delay_ns})}
-        )
-        for links, delay_ns in LINKS_NS.items()
-    }
-
-
-def incast(topology: Topology, flows: int, scale: float, seed: int = 1) -> Scenario:
-    """``flows`` flows of ``scale`` x 20 MB to the last host, from all hosts that are not at its switch.
-
-    Starts are Gaussian within ``scale`` x 1 ms, which leaves the ratio of the flows' lengths to it as it is.
-    """
-    size, spread = max(1000, round(scale * SIZE_BYTES)), round(scale * SPREAD_NS)
-    alone_ns = 8e9 * flows * size / min(link.rate_bps for link in topology.build().links)
-    return Scenario(
-        seed=seed,
-        time_limit_ns=round(_PATIENCE * alone_ns) + spread + _SLACK_NS,
-        topology=topology,
-        traffic=Incast(flows=flows, size_bytes=size, spread_ns=spread),
-        switch=SWITCH,
-    )
-
-
 def spread(results: Results) -> Spread:
     """Measures an incast."""
     bandwidths = common_bandwidths(results)
@@ -200,7 +107,7 @@ def measured(spreads: Spreads) -> dict[str, dict[str, dict[str, Measured]]]:
     return nested(
         {
             (links, title(flows)): {name: record.numbers for name, record in by_name.items()}
-            for (flows, links), by_name in spreads.items()
+            for (links, flows), by_name in spreads.items()
         }
     )
 
@@ -215,29 +122,13 @@ def grids(simulated: Mapping[str, Table], published: Table) -> list[Grid]:
     return tables
 
 
-def cases(topology: Topology, flows: tuple[int, ...], scale: float) -> dict[Case, Scenario]:
-    """Incasts of each number of flows over links of each length: the same flows for every entry."""
-    incasts = {n: over_links(incast(topology, n, scale)) for n in flows}
-    return {(n, links): incasts[n][links] for links in LINKS_NS for n in flows}
-
-
-def dumbbell_cases(scale: float) -> dict[Case, Scenario]:
-    """Table 6.2's; not 1024-to-1 over the short links, whose least windows are 62 BDPs."""
-    incasts = cases(Dumbbell(senders=HOSTS, receivers=HOSTS), DUMBBELL_FLOWS, scale)
-    del incasts[DUMBBELL_FLOWS[-1], "180 ns"]
-    return incasts
-
-
-_SIZE = "20 MB of each flow, and 1 ms within which they start"
-
-
-@experiment("fdcc-incast", "Zhang 2023, Table 6.2", entered(WITH_THESIS, dumbbell_cases, spread), 0.1, _SIZE)
+@experiment("fdcc-incast", spread)
 def dumbbell(data: Data[Spreads]) -> Outcome:
     """4 to 1024 flows to one receiver over a dumbbell."""
     tables = measured(data.runs)
-    by_flows = {n: tables[links][title(n)] for n, links in data.runs if links == IN_FIGURES}
+    by_flows = {n: tables[links][title(n)] for links, n in data.runs if links == IN_FIGURES}
     return Outcome(
-        claims=judge(DUMBBELL_CLAIMS, tables, data, TABLE_6_2),
+        claims=judge(data.declared.claims, tables, data, TABLE_6_2),
         grids=grids(tables, TABLE_6_2),
         notes=data.notes,
         pictures={"fdcc-table-6-2": draw_table(by_flows)},
@@ -275,35 +166,11 @@ def _height(record: Measured, flows: int, key: str, divisor: float) -> float:
     return height / flows if key.startswith("fct_slowdown") else height
 
 
-_SLOWER = "FDCC and HPCC have a larger slowdown than DCQCN and TIMELY: their packets carry telemetry (6.2)"
-_SLOWDOWN = Comparison((*FDCC, *HPCC), gt, WITHOUT, "fct_slowdown_avg")
-#: One for each sentence that numbers can decide. The thesis's Fig. 3.3 is of 4-to-1.
-DUMBBELL_CLAIMS = {
-    "HPCC is the least fair in a small incast (3.4, Table 6.2; here: 4-to-1)": Comparison(
-        HPCC, gt, (*RIVALS, *FDCC), "unfair_ratio", title(DUMBBELL_FLOWS[0])
-    ),
-    _SLOWER: _SLOWDOWN,
-    "FDCC is the fairest (6.2)": Comparison(FDCC, le, RIVALS, "unfair_ratio"),
-    f"FDCC's goodput is comparable (6.2; at most {COMPARABLE:.0%} below any other's, ours)": Comparison(
-        FDCC, comparable, RIVALS, "goodput"
-    ),
-    "FDCC has no less goodput than HPCC (Table 6.2)": Comparison(FDCC, ge, HPCC, "goodput"),
-    "FDCC's queue is not shorter than HPCC's (6.2)": Comparison(FDCC, ge, HPCC, "queue_avg_bytes"),
-    "FDCC's slowdown is below HPCC's (Table 6.2)": Comparison(FDCC, lt, HPCC, "fct_slowdown_avg"),
-}
-
-
-@experiment(
-    "fdcc-fat-tree",
-    "Zhang 2023, Table 6.1 and Fig. 6.3",
-    entered(ENTRIES, lambda scale: cases(FatTree2(), FAT_TREE_FLOWS, scale), spread),
-    0.1,
-    _SIZE,
-)
+@experiment("fdcc-fat-tree", spread)
 def fat_tree(data: Data[Spreads]) -> Outcome:
     """48 to 768 flows to one receiver over a two-level fat-tree."""
     tables = measured(data.runs)
-    in_figures = {n: by_name for (n, links), by_name in data.runs.items() if links == IN_FIGURES}
+    in_figures = {n: by_name for (links, n), by_name in data.runs.items() if links == IN_FIGURES}
     rows = [
         (f"goodput, {case}, {links}, {name}", "", TABLE_6_1[case][name]["goodput"], value(record, "goodput"))
         for (links, case, name), record in flat(tables, 3)
@@ -351,23 +218,8 @@ def _draw(spreads: Mapping[int, Mapping[str, Spread]], what: str, words: str) ->
     return Drawing(all_panels, 3, 3.0)
 
 
-_LEAST_PFC = "FDCC triggers PFC the least (6.2, Fig. 6.3b; here: time for which all links were paused"
-#: One for each sentence that numbers can decide; Fig. 6.3 has no printed numbers.
-FAT_TREE_CLAIMS = {
-    _SLOWER: _SLOWDOWN,
-    "FDCC is the fairest (6.2, Fig. 6.3c)": Comparison(FDCC, le, RIVALS, "unfair_ratio"),
-    f"{_LEAST_PFC}, against all)": Comparison(FDCC, le, RIVALS, "pfc_pause_ns"),
-    f"{_LEAST_PFC}, against DCQCN, TIMELY and RL-CC, which the sentence names)": Comparison(
-        FDCC, le, _NAMED, "pfc_pause_ns"
-    ),
-    "FDCC's goodput is comparable to that of DCQCN, TIMELY and RL-CC (6.2, Table 6.1; at most "
-    f"{COMPARABLE:.0%} below, ours)": Comparison(FDCC, comparable, _NAMED, "goodput"),
-    "FDCC has more goodput than HPCC (Table 6.1)": Comparison(FDCC, gt, HPCC, "goodput"),
-}
-
-
 def fat_tree_claims(simulated: Mapping[str, Table], data: Data[Any]) -> dict[str, Verdict]:
-    """Judges ``FAT_TREE_CLAIMS``, and first whether every entry sends pause frames."""
+    """Judges the declared claims, and first whether every entry sends pause frames."""
     last = title(FAT_TREE_FLOWS[-1])
     frames = {
         f"{links}, {name.upper()}": value(record, "pfc_frames")
@@ -379,5 +231,5 @@ def fat_tree_claims(simulated: Mapping[str, Table], data: Data[Any]) -> dict[str
             all(x > 0 for x in frames.values()) if frames else None,
             f"pause frames: {listed(frames, ',.0f')}",
         ),
-        **judge(FAT_TREE_CLAIMS, simulated, data, TABLE_6_1),
+        **judge(declared("fdcc-fat-tree").claims, simulated, data, TABLE_6_1),
     }

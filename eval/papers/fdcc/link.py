@@ -3,62 +3,30 @@
 
 from __future__ import annotations
 
-from operator import gt, lt
-
 import numpy as np
 
 from ns3_env.eval.metrics import measure, without_nan
 from ns3_env.eval.metrics.fairness import unfair_ratio
-from ns3_env.eval.papers.experiment import Data, counted, experiment
+from ns3_env.eval.papers.experiment import Data, experiment, link_shares
 from ns3_env.eval.papers.fdcc.claims import IN_FIGURES, judge
-from ns3_env.eval.papers.fdcc.incasts import ENTRIES, FDCC, HOSTS, HPCC, RIVALS, SWITCH, over_links
-from ns3_env.eval.papers.outcome import Measured, Outcome, flat, grid
+from ns3_env.eval.papers.fdcc.incasts import HOSTS
+from ns3_env.eval.papers.outcome import Measured, Outcome, flat
 from ns3_env.eval.papers.runs import Shares, draw_shares
-from ns3_env.eval.papers.verdicts import Comparison
-from ns3_env.scenario import Scenario
-from ns3_env.scenario.topology import Dumbbell
-from ns3_env.scenario.traffic import Joining, LongShort
 from ns3_env.simulator.results import Floats, flow_column
 
-RATE_BPS = 100e9
-#: The short flow starts at 1 ms and is done by 1.5 ms (section 6.1): half the link carries 2 MB in 0.34 ms.
-#: The long one is active before and after: it would need 2 ms without the short one.
-LONG_BYTES, SHORT_BYTES, START_NS = 25_000_000, 2_000_000, 1_000_000
 #: Drawn and judged up to here at scale 1.
 UNTIL_NS = 2_000_000
-_LIMIT_NS = 20_000_000
 #: Bins up to there, of 1 µs at least.
 _BINS, _LEAST_NS = 100, 100_000
-_COLUMNS = (
-    "link used = link_used; by payload = payload_used; goodput to the end = goodput; "
-    "short flow (µs) = short_us; its slowdown = short_slowdown; the long one's = long_slowdown; "
-    "queue, mean (kB) = queue_avg_bytes/1e3; p99 (kB) = queue_p99_bytes/1e3"
-)
 
 
 def _until_ns(scale: float) -> int:
     return max(_LEAST_NS, round(scale * UNTIL_NS))
 
 
-def two_flows(scale: float) -> dict[str, Scenario]:
-    """Two flows until both end; ``scale`` is of the flows' sizes and of the short one's start."""
-    long, short = (max(1000, round(scale * size)) for size in (LONG_BYTES, SHORT_BYTES))
-    scenario = Scenario(
-        time_limit_ns=max(1_000_000, round(scale * _LIMIT_NS)),
-        topology=Dumbbell(senders=HOSTS, receivers=HOSTS, rate_bps=RATE_BPS),
-        traffic=LongShort(long_bytes=long, short_bytes=short, short_start_ns=round(scale * START_NS)),
-        switch=SWITCH,
-    )
-    return over_links(scenario)
-
-
 @experiment(
     "fdcc-long-short",
-    "Zhang 2023, Fig. 6.1",
-    # (node, port) of switch A's port to switch B: hosts come first, A's ports are in the order of its links
-    counted(two_flows, (2 * HOSTS, HOSTS), lambda scale: _until_ns(scale) // _BINS, ENTRIES),
-    1.0,
-    "flows' sizes, and 1 ms until the short one starts",
+    every=link_shares((2 * HOSTS, HOSTS), lambda scale: _until_ns(scale) // _BINS),
 )
 def long_short(data: Data[dict[str, dict[str, Shares]]]) -> Outcome:
     """A short flow beside a long one."""
@@ -67,16 +35,10 @@ def long_short(data: Data[dict[str, dict[str, Shares]]]) -> Outcome:
         links: {"long and short": {name: _of_two(record, until) for name, record in by_name.items()}}
         for links, by_name in data.runs.items()
     }
-    claims = {
-        f"FDCC utilises the bottleneck more efficiently than HPCC (6.1; here: {words})": Comparison(
-            FDCC, gt, HPCC, key
-        )
-        for key, words in (("payload_used", "payload"), ("link_used", "bytes on the wire"))
-    }
-    rows = [((name, links), numbers) for (links, _, name), numbers in flat(tables, 3)]
+    rows = {(name, links): numbers for (links, _, name), numbers in flat(tables, 3)}
     return Outcome(
-        claims=judge(claims, tables, data, goodput=""),
-        grids=(grid("A long flow and a short one", ("under", "links"), _COLUMNS, rows),),
+        claims=judge(data.declared.claims, tables, data, goodput=""),
+        grids=data.declared.grids(rows),
         notes=data.notes,
         pictures={"fdcc-fig-6-1": draw_shares(data.runs[IN_FIGURES], until, ("long flow", "short flow"))},
     )
@@ -102,48 +64,17 @@ def _of_two(record: Shares, until_ns: int) -> Measured:
 
 
 FLOWS = 4
-#: Time from start to start at scale 1 (section 6.1).
-INTERVAL_NS = 35_000_000
-#: Bins of an interval: 250 µs at scale 1, 700 frames of a flow in four.
+#: Bins of the time from start to start: 250 µs at scale 1, 700 frames of a flow in four.
 _INTERVAL_BINS = 140
 
 
 def _interval_ns(scale: float) -> int:
-    return max(_INTERVAL_BINS * 1000, round(scale * INTERVAL_NS))
-
-
-def four_flows(scale: float) -> dict[str, Scenario]:
-    """Four flows that do not end, ``scale`` x 35 ms apart, until all four have been active for that time."""
-    interval = _interval_ns(scale)
-    endless = round(FLOWS * interval * RATE_BPS / 8e9)
-    scenario = Scenario(
-        time_limit_ns=FLOWS * interval,
-        topology=Dumbbell(senders=FLOWS, rate_bps=RATE_BPS),
-        traffic=Joining(sizes_bytes=[endless] * FLOWS, interval_ns=interval),
-        switch=SWITCH,
-    )
-    return over_links(scenario)
-
-
-_OF_JOINING = {
-    f"{words} (6.1; here: {against})": Comparison(FDCC, lt, others, key)
-    for words, key in (
-        ("Shares fluctuate less under FDCC when a flow joins", "fluctuation"),
-        ("FDCC shares the bandwidth more equitably then", "unfair_ratio"),
-    )
-    for against, others in (
-        ("than under HPCC, which the sentence before names", HPCC),
-        ("than under all others", RIVALS),
-    )
-}
+    return max(_INTERVAL_BINS * 1000, round(scale * 35_000_000))
 
 
 @experiment(
     "fdcc-joining",
-    "Zhang 2023, Fig. 6.2",
-    counted(four_flows, (FLOWS + 1, FLOWS), lambda scale: _interval_ns(scale) // _INTERVAL_BINS, ENTRIES),
-    0.5,
-    "35 ms from start to start",
+    every=link_shares((FLOWS + 1, FLOWS), lambda scale: _interval_ns(scale) // _INTERVAL_BINS),
 )
 def joining(data: Data[dict[str, dict[str, Shares]]]) -> Outcome:
     """Four flows that join a link 35 ms apart."""
@@ -155,13 +86,11 @@ def joining(data: Data[dict[str, dict[str, Shares]]]) -> Outcome:
         }
         for links, runs in data.runs.items()
     }
-    columns = "fluctuation = fluctuation; unfair ratio = unfair_ratio; settled = settled_unfair_ratio; "
-    columns += "link used = link_used"
-    rows = [((name, links, case), record) for (links, case, name), record in flat(tables, 3)]
+    rows = {(name, links, case): record for (links, case, name), record in flat(tables, 3)}
     names = [f"flow {i}" for i in range(FLOWS)]
     return Outcome(
-        claims=judge(_OF_JOINING, tables, data, goodput="link_used"),
-        grids=(grid("From a flow's joining to the next", ("under", "links", "with"), columns, rows),),
+        claims=judge(data.declared.claims, tables, data, goodput="link_used"),
+        grids=data.declared.grids(rows),
         notes=(f"Shares are counted in bins of {interval // _INTERVAL_BINS / 1e3:g} µs.", *data.notes),
         pictures={"fdcc-fig-6-2": draw_shares(data.runs[IN_FIGURES], FLOWS * interval, names)},
     )

@@ -4,58 +4,41 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from operator import gt
 from typing import Any
 
 import numpy as np
 
 from ns3_env.eval.metrics import measure
 from ns3_env.eval.output.plots import styles
-from ns3_env.eval.papers.experiment import Data, episodes, experiment
-from ns3_env.eval.papers.fdcc.incasts import SIZE_BYTES, SWITCH
-from ns3_env.eval.papers.outcome import Measured, Outcome, Verdict, grid
+from ns3_env.eval.papers.declared import declared
+from ns3_env.eval.papers.experiment import Data, experiment
+from ns3_env.eval.papers.outcome import Measured, Outcome, Verdict
 from ns3_env.eval.papers.panels import Drawing, Panel, bars, curve, labels
 from ns3_env.eval.papers.runs import Run
 from ns3_env.eval.papers.verdicts import Comparison, listed
-from ns3_env.scenario import Record, Scenario
-from ns3_env.scenario.topology import Dumbbell
-from ns3_env.scenario.traffic import Incast
+from ns3_env.scenario import Scenario
 from ns3_env.simulator.results import Floats
 
-#: Flows of Figs. 3.3 and 4.1, and the time in which those of 4.1 start; observation time of the queue.
-FOUR, MANY, START_NS, LOOK_NS = 4, 64, 1_000, 1_000_000
+#: Flows of Figs. 3.3 and 4.1.
+FOUR, MANY = 4, 64
 #: Rate-based controllers of Table 6.2, without a window and with one of a BDP (section 5.3).
 RATE_BASED = ("dcqcn", "timely")
 CONTROLLERS = (*RATE_BASED, "hpcc", "mpcc")
 WINDOWS = {"rate alone": False, "with a window": True}
-_SAMPLES = 1_000
 #: Flows, controller, and whether a rate-based one has a window.
 Case = tuple[int, str, str]
 
 
 def cases(scale: float) -> dict[Case, Scenario]:
-    """4-to-1 of ``scale`` x 20 MB at once; 64-to-1 within 1 µs, observed for 1 ms."""
-    size = max(10_000, round(scale * SIZE_BYTES))
-    four = Scenario(
-        time_limit_ns=round(3 * FOUR * size * 8 / 100) + 2_000_000,
-        topology=Dumbbell(senders=FOUR),
-        traffic=Incast(size_bytes=size),
-        switch=SWITCH,
-    )
-    many = Scenario(
-        time_limit_ns=LOOK_NS,
-        topology=Dumbbell(senders=MANY),
-        traffic=Incast(size_bytes=SIZE_BYTES, spread_ns=START_NS),
-        switch=SWITCH,
-        record=Record(queue_series_ns=LOOK_NS // _SAMPLES),
-    )
+    """The declared networks under each controller."""
+    bases = declared("fdcc-motivation").cases(scale)
     scenarios = {
-        (FOUR, name, ""): four.under(name, {"BdpWindow": True} if name in RATE_BASED else {})
+        (FOUR, name, ""): bases[FOUR].under(name, {"BdpWindow": True} if name in RATE_BASED else {})
         for name in CONTROLLERS
     }
     for name in RATE_BASED:
         for words, window in WINDOWS.items():
-            scenarios[MANY, name, words] = many.under(name, {"BdpWindow": window})
+            scenarios[MANY, name, words] = bases[MANY].under(name, {"BdpWindow": window})
     return scenarios
 
 
@@ -64,13 +47,7 @@ def keep(results: dict[str, Any]) -> tuple[Run, dict[str, float]]:
     return Run(results), measure(results, ("queue_max_bytes", "queue_avg_bytes", "pfc_frames"))
 
 
-@experiment(
-    "fdcc-motivation",
-    "Zhang 2023, Figs. 3.3 and 4.1",
-    episodes(cases, keep),
-    1.0,
-    "20 MB of each of four flows",
-)
+@experiment("fdcc-motivation", keep, cases=cases)
 def motivation(data: Data[dict[Case, tuple[Run, dict[str, float]]]]) -> Outcome:
     """Four flows that end apart, and 64 at once with and without a window."""
     four = {name: run.fcts_ms for (flows, name, _), (run, _) in data.runs.items() if flows == FOUR}
@@ -81,16 +58,9 @@ def motivation(data: Data[dict[Case, tuple[Run, dict[str, float]]]]) -> Outcome:
         name: {**{f"flow {i}": float(x) for i, x in enumerate(np.sort(fct))}, "apart": apart[name]}
         for name, fct in four.items()
     }
-    columns = "; ".join(f"{i + 1}. (ms) = flow {i}" for i in range(FOUR)) + "; last less first / mean = apart"
-    of_queues = "longest queue (kB) = queue_max_bytes/1e3; mean (kB) = queue_avg_bytes/1e3; "
-    of_queues += "pause frames = pfc_frames"
-    title = "64-to-1 within 1 µs: the first millisecond"
     return Outcome(
         claims=claims(apart, queues),
-        grids=(
-            grid("4-to-1: completion times", "under", columns, times),
-            grid(title, ("under", "window"), of_queues, queues.items()),
-        ),
+        grids=data.declared.grids(times, queues),
         pictures={
             "fdcc-fig-3-3": _draw_times(four),
             "fdcc-fig-4-1": _draw_queues({key: run for key, (run, _) in many.items()}),
@@ -109,7 +79,7 @@ def claims(apart: Mapping[str, float], many: Mapping[tuple[str, str], Measured])
             "last less first, of the mean: " + listed(apart, ".2g"),
         ),
         "Without a window the buffer becomes full, with one the queue stays shorter (4.2)": (
-            Comparison((without,), gt, (with_window,), "queue_max_bytes").tally(queues).verdict
+            Comparison((without,), ">", (with_window,), "queue_max_bytes").tally(queues).verdict
         ),
         "Without a window PFC may be triggered, with one it is not (4.2, Fig. 4.1)": (
             any(many[name, without]["pfc_frames"] for name in RATE_BASED)

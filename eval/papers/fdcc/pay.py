@@ -9,28 +9,23 @@ from ns3_env.agents.search.objectives import recorded_reward, with_recordings
 from ns3_env.decision.rewards import Staged, make_reward
 from ns3_env.eval.metrics import measure, without_nan
 from ns3_env.eval.output.plots import OTHERS
-from ns3_env.eval.papers.experiment import Data, Entries, Policies, entered, episodes, experiment
+from ns3_env.eval.papers.declared import declared
+from ns3_env.eval.papers.entries import Entries, Policies
+from ns3_env.eval.papers.experiment import Data, experiment
 from ns3_env.eval.papers.fdcc.claims import LINKS_NS, THESIS
-from ns3_env.eval.papers.fdcc.incasts import SIZE_BYTES, SPREAD_NS, SWITCH, incast, title
+from ns3_env.eval.papers.fdcc.incasts import title
 from ns3_env.eval.papers.outcome import Measured, Outcome, Verdict, grid, nested
 from ns3_env.eval.papers.panels import DASHED, Curve, Drawing, Panel, labels, marked
 from ns3_env.eval.papers.verdicts import in_every_case, value
-from ns3_env.scenario import Controller, Record, Scenario
+from ns3_env.scenario import Controller, Scenario
 from ns3_env.scenario.topology import Dumbbell
-from ns3_env.scenario.traffic import Incast
 from ns3_env.simulator.results import Results
 
-#: Observed time at scale 1.
-LIMIT_NS, RATE_BPS = 2_000_000, 100e9
+RATE_BPS, SIZE_BYTES = 100e9, 20_000_000
 _REWARD, THRESHOLD = make_reward("staged"), Staged().threshold
 
-#: Flows of the incasts under equal windows; the thesis trains on 2 to 32.
-WINDOWED_FLOWS = (2, 8, 32)
 #: All flows' windows together, in bandwidth-delay products: 1 fills the link without a queue.
 TOTALS = (0.1, 0.2, 0.4, 0.6, 0.8, 0.9, 1.0, 1.1, 1.2, 1.4, 1.6, 2.0)
-#: Delay of links: a 32nd of a BDP is ten packets then. Over 1 µs two packets each reach 86% of the best
-#: goodput, and three are more than a BDP: the best reward would depend on whole packets.
-DELAY_NS = 4_000
 #: "Fully": at least this share of the best goodput of any windows.
 FULL = 0.9
 #: Numbers by flows, and by the windows together.
@@ -49,17 +44,11 @@ def closed_form(flows: int, total: float) -> float:
 
 def windowed(scale: float) -> dict[tuple[int, float], Scenario]:
     """N-to-1 of flows that do not end, each with a window of total / N BDPs from its start."""
-    limit = max(200_000, round(scale * LIMIT_NS))
     return {
         (flows, total): with_recordings(
-            Scenario(
-                time_limit_ns=limit,
-                topology=Dumbbell(senders=flows, rate_bps=RATE_BPS, delay_ns=DELAY_NS),
-                traffic=Incast(size_bytes=round(limit * RATE_BPS / 8e9)),
-            ),
-            Controller(name="fixed-window", attributes={"WindowBdp": total / flows}),
+            base, Controller(name="fixed-window", attributes={"WindowBdp": total / flows})
         )
-        for flows in WINDOWED_FLOWS
+        for flows, base in declared("fdcc-reward").cases(scale).items()
         for total in TOTALS
     }
 
@@ -77,13 +66,7 @@ def paid(results: Results) -> dict[str, float]:
     return {"reward": reward, "life": reward * life_ns / (rtt_ns / 2), **numbers}
 
 
-@experiment(
-    "fdcc-reward",
-    "Zhang 2023, section 4.2, Algorithm 1",
-    episodes(windowed, paid),
-    1.0,
-    "2 ms that are looked at",
-)
+@experiment("fdcc-reward", paid, cases=windowed)
 def best_paid_windows(data: Data[dict[tuple[int, float], dict[str, float]]]) -> Outcome:
     """Pay of equal, constant windows under the staged reward, for a decision and over a flow's life."""
     by_flows = nested({x: {**numbers, "closed_form": closed_form(*x)} for x, numbers in data.runs.items()})
@@ -131,10 +114,6 @@ def _draw_windows(by_flows: ByFlows) -> Drawing:
     return Drawing(panels, height=2.8)
 
 
-#: The stages of the thesis's curriculum, and lengths of links.
-FLOWS, DELAYS_NS = (2, 4, 8, 16, 32), tuple(LINKS_NS.values())
-#: Episodes of incasts with seeds that nothing is trained on, over links of both lengths.
-FIRST_SEED = 201
 #: With the thesis's windows of at least a packet, 1.94 BDPs are in flight: Algorithm 1's reward is -RTT,
 #: whatever the agent does. Windows below a packet, as of MPCC and the constant window, have higher rewards.
 OUT_OF_REACH = 32, 180
@@ -144,10 +123,6 @@ EARNED = 0.98
 LEAST_GOODPUT, MOST_UNFAIR = 0.8, 0.1
 #: Equal windows, together 0.9 BDP; senders know the number of flows.
 WINDOW, TOTAL_BDPS = "constant-window", 0.9
-_COLUMNS = (
-    "reward of a decision = reward; goodput = goodput; "
-    "whole lives: goodput = life_goodput; unfair ratio = life_unfair_ratio"
-)
 #: Flows, and the delay of a link.
 Case = tuple[int, int]
 
@@ -161,31 +136,7 @@ class _WithWindow(Entries):
         return {**super().each(base, policies, parameters), WINDOW: window}
 
 
-ENTRIES = _WithWindow({"hpcc": {}, "mpcc": {}}, released=(THESIS,))
-
-
-def episode(flows: int, delay_ns: int, scale: float) -> Scenario:
-    """Returns an episode of ``scale`` x 2 ms, with the recordings that the reward is read from."""
-    limit_ns = round(scale * LIMIT_NS)
-    return Scenario(
-        seed=FIRST_SEED,
-        time_limit_ns=limit_ns,
-        topology=Dumbbell(senders=flows, rate_bps=RATE_BPS, delay_ns=delay_ns),
-        traffic=Incast(size_bytes=SIZE_BYTES, spread_ns=round(scale * SPREAD_NS)),
-        switch=SWITCH,
-        record=Record(queue_series_ns=max(200, limit_ns // 20_000), windows=True),
-    )
-
-
-def cases(scale: float) -> dict[tuple[int, int, str], Scenario]:
-    """Episodes, and whole lives of the same flows."""
-    scenarios = {}
-    for flows in FLOWS:
-        for delay_ns in DELAYS_NS:
-            whole = Dumbbell(senders=flows, rate_bps=RATE_BPS, delay_ns=delay_ns)
-            scenarios[flows, delay_ns, "episode"] = episode(flows, delay_ns, scale)
-            scenarios[flows, delay_ns, "life"] = incast(whole, flows, scale, FIRST_SEED)
-    return scenarios
+ENTRIES = _WithWindow(controllers={"hpcc": {}, "mpcc": {}}, released=(THESIS,))
 
 
 def pay(results: Results) -> Measured:
@@ -197,13 +148,7 @@ def pay(results: Results) -> Measured:
     return {f"life_{name}": x for name, x in numbers.items()}
 
 
-@experiment(
-    "fdcc-pay",
-    "Zhang 2023, Algorithm 1",
-    entered(ENTRIES, cases, pay),
-    1.0,
-    "2 ms of an episode, and 20 MB of each whole flow",
-)
+@experiment("fdcc-pay", keep=pay, entries=ENTRIES)
 def pay_of_a_decision(data: Data[dict[tuple[int, int, str], dict[str, Measured]]]) -> Outcome:
     """Reward of a decision under Algorithm 1: the thesis's agent, controllers and a constant window."""
     runs = {
@@ -214,10 +159,9 @@ def pay_of_a_decision(data: Data[dict[tuple[int, int, str], dict[str, Measured]]
         if part == "episode"
     }
     table = {(title(flows), f"{delay_ns} ns"): by_name for (flows, delay_ns), by_name in runs.items()}
-    heads = ("flows", "links", "under")
     return Outcome(
         claims=claims(runs),
-        grids=[grid("Episodes of 2 ms, and whole lives of 20 MB", heads, _COLUMNS, table)],
+        grids=data.declared.grids(table),
         notes=data.notes,
         pictures={"fdcc-pay": _draw_pay(runs)},
     )
@@ -255,7 +199,7 @@ def claims(runs: Mapping[Case, Mapping[str, Measured]]) -> dict[str, Verdict]:
 def _draw_pay(runs: Mapping[Case, Mapping[str, Measured]]) -> Drawing:
     """A panel for each length of links."""
     panels = []
-    for delay_ns in DELAYS_NS:
+    for delay_ns in LINKS_NS.values():
         by_flows = {flows: by_name for (flows, delay), by_name in runs.items() if delay == delay_ns}
         names = next(iter(by_flows.values()))
         rewards = {name: [by_name[name]["reward"] for by_name in by_flows.values()] for name in names}

@@ -5,80 +5,125 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 
+from ns3_env.eval.metrics.queues import pfc_pause_ns
+from ns3_env.eval.metrics.slowdown import statistics_of
 from ns3_env.eval.output.plots import styles
-from ns3_env.eval.papers.experiment import Data, entered, experiment
-from ns3_env.eval.papers.hpcc import network
-from ns3_env.eval.papers.hpcc.network import (
-    BUSY,
-    ENTRIES,
-    INCAST,
-    LABELS,
-    PAPER,
-    SHORT,
-    WINDOWS,
-    Runs,
-    Tails,
-    best,
-    measure,
-)
-from ns3_env.eval.papers.outcome import Outcome, Row, Verdict, grid
+from ns3_env.eval.papers.experiment import Data, experiment
+from ns3_env.eval.papers.outcome import Outcome, Verdict, flat
 from ns3_env.eval.papers.panels import Curve, Drawing, Panel, few_log_ticks
-from ns3_env.eval.papers.verdicts import below_one, geometric_mean
-from ns3_env.scenario import Scenario
+from ns3_env.eval.papers.verdicts import below_one
+from ns3_env.scenario.topology import FatTree3, Graph, Topology
+from ns3_env.simulator.results import Results, charged_slowdowns, flow_column
+from ns3_env.tasks.anchors import geometric_mean
 
-#: A million flows at 30 %, as the paper reports of its own.
-_DURATION_NS, _LEAST_NS = 100_000_000, 20_000
-#: Printed: the 95th percentile of latency at 50 % (µs), and the cost of HPCC's headroom for long flows there.
-LATENCY_US, LONGER = 19.8, 1.24
-#: Under DCQCN: read off panels a and c by a reader, and the published simulator's values.
-READ_OFF, PLAYED = {INCAST: 65.0, BUSY: 5.0}, {INCAST: 120.0, BUSY: 8.0}
+_PODS, _TORS, _AGGREGATION, _CORES, _HOSTS = 5, 4, 4, 16, 16
+#: Size of each flow of an incast.
+INCAST_BYTES = 500_000
+#: In the order of the figure's panels.
+INCAST, BUSY = "30 % and 60-to-1 incasts", "50 %"
+#: The paper's six.
+PAPER = ("dcqcn", "dcqcn+window", "timely", "timely+window", "dctcp", "hpcc")
+#: A controller, and itself with a window.
+WINDOWS = {"dcqcn": "dcqcn+window", "timely": "timely+window"}
+#: Links, each in both directions.
+DIRECTIONS = 2 * (_PODS * _TORS * (_HOSTS + _AGGREGATION) + _PODS * _CORES)
 
 
-def cases(scale: float) -> dict[str, Scenario]:
-    """Either load; ``scale`` x 100 ms of arrivals, then as long as the flows need."""
-    return network.cases(max(_LEAST_NS, round(scale * _DURATION_NS)))
+def topology() -> Topology:
+    """Five pods of four top-of-rack and four aggregation switches, the i-th of which has the i-th four of the
+    16 cores: nothing is oversubscribed (docs/sources/baselines.md, "Li 2019")."""
+    whole = FatTree3(
+        pods=_PODS,
+        tors_per_pod=_TORS,
+        aggregation_per_pod=_AGGREGATION,
+        cores=_CORES,
+        hosts_per_tor=_HOSTS,
+        rate_bps=100e9,
+        fabric_bps=400e9,
+        delay_ns=1000,
+    ).build()  # whose aggregation switches have all cores
+    cores, each = len(whole.nodes) - _CORES, _CORES // _AGGREGATION
+    links = [x for x in whole.links if x.b < cores or x.a % _AGGREGATION == (x.b - cores) // each]
+    return Graph.model_validate({"nodes": whole.nodes, "links": [asdict(link) for link in links]})
 
 
-@experiment(
-    "hpcc-fct",
-    "Li 2019, Fig. 11",
-    entered(ENTRIES, cases, measure),
-    0.005,
-    "100 ms in which flows arrive",
-    entries=ENTRIES,
-)
+#: Every tenth percentile of FB_Hadoop: the figure's sizes. Each bin is above the one before, up to its own.
+SIZES = (324, 400, 500, 600, 700, 1000, 7000, 46_000, 120_000, 10_000_000)
+LABELS = [
+    f"{size / 1e6:g}M" if size >= 1e6 else f"{size / 1e3:g}k" if size >= 1e3 else f"{size}" for size in SIZES
+]
+#: Payload: six flows of ten are one packet.
+PACKET_BYTES = 1000
+#: "Shorter than 120 kB" (5.3): nine of ten flows; the last bin is of the longer ones.
+SHORT, LONG = LABELS[:-1], LABELS[-1]
+
+
+@dataclass(frozen=True)
+class Tails:
+    """One entry under one load.
+
+    Attributes:
+        flows: number of flows of the workload, without incasts.
+        p95: 95 % slowdown by label of ``SIZES``; an unfinished flow is charged for its remaining bytes.
+        numbers: "short" and "long" (95 % slowdowns of flows up to, and above 120 kB); "latency_p50_us",
+            "latency_p95_us" and "latency_p99_us" of a packet and its ACK, over the flows that are one packet;
+            "paused", the share of links and time; "pauses" (frames); "unfinished".
+    """
+
+    flows: int
+    p95: Mapping[str, float]
+    numbers: Mapping[str, float]
+
+
+def measure(results: Results) -> Tails:
+    """Measures a run. Flows with exactly an incast's size count as part of one."""
+    sizes, fct = flow_column(results, "size_bytes"), flow_column(results, "fct_ns")
+    slow = charged_slowdowns(results)
+    ordinary = sizes != INCAST_BYTES
+    places = np.searchsorted(SIZES, sizes)
+    p95 = {label: statistics_of(slow[ordinary & (places == i)])["p95"] for i, label in enumerate(LABELS)}
+    single = fct[ordinary & (sizes <= PACKET_BYTES) & (fct >= 0)] / 1e3
+    numbers = {
+        "short": statistics_of(slow[ordinary & (sizes <= SIZES[-2])])["p95"],
+        "long": p95[LONG],
+        **{f"latency_{name}_us": x for name, x in statistics_of(single).items()},
+        "paused": pfc_pause_ns(results) / (results["totals"]["end_ns"] * DIRECTIONS),
+        "pauses": float(results["totals"]["pfc_frames"]),
+        "unfinished": float((fct < 0).sum()),
+    }
+    return Tails(int(ordinary.sum()), p95, numbers)
+
+
+#: Runs by load and entry.
+Runs = Mapping[str, Mapping[str, Tails]]
+
+
+def best(by_name: Mapping[str, Tails], key: str) -> float:
+    """The minimum of a number under the paper's controllers but HPCC."""
+    return min(by_name[name].numbers[key] for name in PAPER if name != "hpcc")
+
+
+@experiment("hpcc-fct", measure)
 def fct(data: Data[dict[str, dict[str, Tails]]]) -> Outcome:
     """FB_Hadoop between 320 hosts, with and without incasts, by flow size."""
     runs = data.runs
-    entries = {(case, name): record for case, by_name in runs.items() for name, record in by_name.items()}
-    slowdowns = [(place, record.p95) for place, record in entries.items()]
-    columns = "median = latency_p50_us; 95 % = latency_p95_us; 99 % = latency_p99_us; "
-    columns += "paused = paused; pauses = pauses; unfinished = unfinished"
+    entries = dict(flat(runs, 2))
     flows = ", ".join(f"{next(iter(by_name.values())).flows:,} at {case}" for case, by_name in runs.items())
     return Outcome(
-        rows=_rows(runs),
+        rows=data.declared.compare(_ours(runs)),
         claims=claims(runs),
-        grids=(
-            grid(
-                "FCT slowdown by size up to (B), 95th percentile",
-                ("load", "under"),
-                "; ".join(f"{label} = {label}" for label in LABELS),
-                slowdowns,
-            ),
-            grid(
-                "Latency (µs), links paused (share of time), pause frames, flows without an end",
-                ("load", "under"),
-                columns,
-                ((place, record.numbers) for place, record in entries.items()),
-            ),
+        grids=data.declared.grids(
+            {place: record.p95 for place, record in entries.items()},
+            {place: record.numbers for place, record in entries.items()},
         ),
         notes=(
-            f"{data.scale * _DURATION_NS / 1e6:g} ms of arrivals, one seed, the same flows for all: {flows}, "
+            f"{data.scale * 100:g} ms of arrivals, one seed, the same flows for all: {flows}, "
             "beside the incasts.",
             *data.notes,
         ),
@@ -86,23 +131,16 @@ def fct(data: Data[dict[str, dict[str, Tails]]]) -> Outcome:
     )
 
 
-def _rows(runs: Runs) -> list[Row]:
+def _ours(runs: Runs) -> dict[str, float]:
     """Our numbers next to the few published ones."""
     busy = runs[BUSY]["hpcc"].numbers
-    tails = [
-        (f"DCQCN, 95 % slowdown of {SHORT[0]} B, {case}", "", x, runs[case]["dcqcn"].p95[SHORT[0]], where)
-        for case in (INCAST, BUSY)
-        for x, where in (
-            (READ_OFF[case], "Fig. 11, read off"),
-            (PLAYED[case], "published simulator, a reader's run"),
-        )
-    ]
-    flows = f"flows above 120 kB under HPCC over the best of the paper's others, {BUSY}"
-    return [
-        *(Row(*row) for row in tails),
-        Row(f"HPCC, 95 % latency, {BUSY}", "µs", LATENCY_US, busy["latency_p95_us"], "5.3"),
-        Row(flows, "", LONGER, busy["long"] / best(runs[BUSY], "long"), "5.3, predicted"),
-    ]
+    incast_tail, busy_tail = (runs[case]["dcqcn"].p95[SHORT[0]] for case in (INCAST, BUSY))
+    return {
+        **dict.fromkeys(("incast read off", "incast played"), incast_tail),
+        **dict.fromkeys(("busy read off", "busy played"), busy_tail),
+        "latency": busy["latency_p95_us"],
+        "longer": busy["long"] / best(runs[BUSY], "long"),
+    }
 
 
 def claims(runs: Runs) -> dict[str, Verdict]:
@@ -181,7 +219,7 @@ def _shortest(runs: Runs) -> Verdict:
     ratios = {
         f"{case}, {name} at {label} B": by_name["hpcc"].p95[label] / by_name[name].p95[label]
         for case, by_name in runs.items()
-        for name in PAPER.names
+        for name in PAPER
         for label in SHORT
         if name != "hpcc"
     }
@@ -193,7 +231,7 @@ def _shortest(runs: Runs) -> Verdict:
 def _draw_slowdowns(runs: Runs) -> Drawing:
     """The figure's panels a and c; below them HPCC compared with entries that the paper lacks."""
     every = list(dict.fromkeys(name for by_name in runs.values() for name in by_name))
-    others = ["hpcc", *(name for name in every if name not in PAPER.names)]
+    others = ["hpcc", *(name for name in every if name not in PAPER)]
     looks, sizes = styles(every), range(len(LABELS))
     axes = {"yscale": "log", "ylabel": "FCT slowdown, 95 %", "xlabel": "flow size up to (B)"}
     all_panels = [
@@ -209,7 +247,7 @@ def _draw_slowdowns(runs: Runs) -> Drawing:
             legend={"fontsize": 7.5, "ncols": 2},
             more=lambda axes: few_log_ticks(axes, (1, 2, 3, 5)),
         )
-        for names, whose in ((PAPER.names, "the paper's six"), (others, "others"))
+        for names, whose in ((PAPER, "the paper's six"), (others, "others"))
         for case, by_name in runs.items()
     ]
     return Drawing(all_panels, 2, 3.2, None)

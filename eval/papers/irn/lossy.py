@@ -5,100 +5,37 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
 
 import numpy as np
 
-from ns3_env.eval.papers.experiment import Data, experiment, repeated
-from ns3_env.eval.papers.outcome import Outcome, Row, Verdict, grid
+from ns3_env.eval.papers.declared import declared
+from ns3_env.eval.papers.experiment import Data, experiment
+from ns3_env.eval.papers.outcome import Outcome, Verdict
 from ns3_env.eval.papers.panels import Drawing, Panel, bars
 from ns3_env.eval.papers.runs import Run, mean
 from ns3_env.eval.papers.verdicts import listed
-from ns3_env.scenario import Ecn, Scenario, Switch
-from ns3_env.scenario.reliability import GoBackN, Recovery, SelectiveRepeat
-from ns3_env.scenario.topology import FatTree3
-from ns3_env.scenario.traffic import FlowList, Poisson, Traffic
+from ns3_env.scenario import Scenario
+from ns3_env.scenario.traffic import FlowList
 from ns3_env.scenario.traffic.listed import Flow
 
-RATE_BPS, DELAY_NS = 40e9, 2000
-#: Twice the BDP of 120 kB for each of a switch's six ports.
-BUFFER_BYTES = 6 * 240_000
-RTO_HIGH_NS = 320_000
-#: Half of the flows are a packet, 15 % larger than 200 kB (Mittal 2018, sec. 4.1); evenly between points.
-SIZES: list[tuple[float, float]] = [(32, 0), (1000, 50), (200_000, 85), (3_000_000, 100)]
 #: Networks: the recovery, and whether switches pause.
 WITH, WITHOUT = "go-back-N with PFC", "go-back-N without"
 IRN_WITH, IRN = "selective repeat with PFC", "selective repeat without"
-NETWORKS: Mapping[str, tuple[Recovery, bool]] = {
-    WITH: (GoBackN(), True),
-    WITHOUT: (GoBackN(), False),
-    IRN_WITH: (SelectiveRepeat(), True),
-    IRN: (SelectiveRepeat(), False),
-}
-#: Congestion controllers, DCQCN with the attributes of its paper.
+NETWORKS = (WITH, WITHOUT, IRN_WITH, IRN)
+#: Congestion controllers.
 NONE, DCQCN, TIMELY = "no control", "DCQCN", "TIMELY"
-CONTROLLERS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
-    NONE: ("fixed-window", {}),
-    DCQCN: (
-        "dcqcn",
-        {
-            "AlphaInterval": "55us",
-            "DecreaseInterval": "50us",
-            "IncreaseInterval": "55us",
-            "FastRecoveryStages": 5,
-            "AdditiveIncrease": 1e-3,
-            "HyperIncrease": 1e-2,
-        },
-    ),
-    TIMELY: ("timely", {}),
-}
-#: DCQCN's marking as in its paper (Zhu 2015), at 40 Gb/s.
-MARKING = Ecn(kmin_bytes=5e3, kmax_bytes=200e3, pmax=0.01, at_rate_bps=RATE_BPS)
-_THREE: dict[str, Any] = {"tors_per_pod": 3, "aggregation_per_pod": 3, "hosts_per_tor": 3}
-
-
-def scenario(name: str, controller: str, traffic: Traffic, limit_ns: int) -> Scenario:
-    """One run in a network of :data:`NETWORKS`, under a controller of :data:`CONTROLLERS`."""
-    recovery, pfc = NETWORKS[name]
-    base = Scenario(
-        time_limit_ns=limit_ns,
-        topology=FatTree3(
-            pods=6, cores=3, **_THREE, rate_bps=RATE_BPS, fabric_bps=RATE_BPS, delay_ns=DELAY_NS
-        ),
-        traffic=traffic,
-        switch=Switch(pfc=pfc, buffer_bytes=BUFFER_BYTES, ecn=MARKING if controller == DCQCN else None),
-        recovery=recovery,
-        # the simulator's own is longer than any packet is late without losses
-        retransmission_timeout_ns=0 if name == WITH else RTO_HIGH_NS,
-    )
-    record, attributes = CONTROLLERS[controller]
-    return base.under(record, attributes)
-
-
-_LOAD, _DURATION_NS, _SEEDS = 0.7, 10_000_000, 5
+CONTROLLERS = (NONE, DCQCN, TIMELY)
 #: The abstract's range for typical networks, %.
 LEAST, MOST = 6.0, 83.0
 #: Mean slowdown, mean and 99 % completion time (ms).
 METRICS = {"slowdown": "mean slowdown", "fct_ms": "mean FCT (ms)", "fct_p99_ms": "99 % FCT (ms)"}
 #: PFC "helps" if it reduces a metric by more than this share.
 _HELPS = 0.05
-_CONTROLLED = tuple(name for name in CONTROLLERS if name != NONE)
+_CONTROLLED = (DCQCN, TIMELY)
 Table = Mapping[tuple[str, str], Mapping[str, float]]
 
 
-def cases(scale: float) -> dict[tuple[str, str], Scenario]:
-    """Each network under each controller; ``scale`` of the time and the seeds."""
-    flows = Poisson(sizes=SIZES, load=_LOAD, duration_ns=round(scale * _DURATION_NS))
-    return {
-        (controller, name): scenario(name, controller, flows, 400_000_000)
-        for controller in CONTROLLERS
-        for name in NETWORKS
-    }
-
-
-@experiment(
-    "irn-workload", "Mittal 2018, sec. 4.2", repeated(cases, Run, _SEEDS), 0.4, "time, and of five seeds"
-)
+@experiment("irn-workload", Run)
 def workload(data: Data[dict[tuple[str, str], list[Run]]]) -> Outcome:
     """Heavy-tailed flows at 70 % between 54 servers, with and without PFC."""
     table = {case: _numbers(runs) for case, runs in data.runs.items()}
@@ -109,28 +46,21 @@ def workload(data: Data[dict[tuple[str, str], list[Run]]]) -> Outcome:
         for controller in CONTROLLERS
     }
     every = [x for record in gains.values() for x in record]
-    better = "selective repeat without PFC is better than go-back-N with: least"
-    columns = "; ".join(f"{words} = {key}" for key, words in METRICS.items())
-    columns += "; sent again (MB) = again_mb; timeouts = timeouts; lost = lost; pauses = pauses"
     panels = [
         Panel(
             words,
             bars({name: [table[record, name][key] for record in CONTROLLERS] for name in NETWORKS}),
             {"yscale": "log"},
-            ticks=(range(len(CONTROLLERS)), list(CONTROLLERS), {}),
+            ticks=(range(len(CONTROLLERS)), CONTROLLERS, {}),
         )
         for key, words in METRICS.items()
     ]
     return Outcome(
-        rows=(
-            Row(better, "%", LEAST, min(every), "abstract"),
-            Row("most", "%", MOST, max(every), "abstract"),
-        ),
+        rows=data.declared.compare({"least": min(every), "most": max(every)}),
         claims=_claims(table, [x for name in _CONTROLLED for x in gains[name]]),
-        grids=(grid("Completion times", ("controller", "network"), columns, table.items()),),
+        grids=data.declared.grids(table),
         notes=(
-            f"54 servers, {len(next(iter(data.runs.values())))} seeds of "
-            f"{data.scale * _DURATION_NS / 1e6:g} ms of arrivals.",
+            f"54 servers, {len(next(iter(data.runs.values())))} seeds of {data.scale * 10:g} ms of arrivals.",
         ),
         pictures={"irn-workload": Drawing(panels, 3, 2.9)},
     )
@@ -174,7 +104,7 @@ def _claims(table: Table, spread: list[float]) -> dict[str, Verdict]:
         "Selective repeat without PFC beats go-back-N with PFC (4.2)": compared(IRN, WITH, (NONE,)),
         "So it does under DCQCN and TIMELY (4.2)": compared(IRN, WITH, _CONTROLLED),
         "PFC does not help selective repeat (4.2; here: no metric is 5 % smaller with it)": compared(
-            IRN_WITH, IRN, tuple(CONTROLLERS), lambda x: x > 1 - _HELPS
+            IRN_WITH, IRN, CONTROLLERS, lambda x: x > 1 - _HELPS
         ),
         "Go-back-N needs PFC: without it is worse (4.2)": compared(WITHOUT, WITH, (NONE,), lambda x: x > 1),
         "So it is under DCQCN and TIMELY (4.2)": compared(WITHOUT, WITH, _CONTROLLED, lambda x: x > 1),
@@ -192,31 +122,21 @@ _NEAR = 0.1
 _Case = tuple[str, int, str]
 
 
-def incast_cases(scale: float) -> dict[_Case, Scenario | Callable[[int], Scenario]]:
+def incast_cases(scale: float) -> dict[_Case, Callable[[int], Scenario]]:
     """Each network under each controller, by the number of answers; ``scale`` of bytes and seeds."""
-    return {
-        (controller, servers, name): partial(_request, name, controller, servers, scale)
-        for controller in CONTROLLERS
-        for servers in _SERVERS
-        for name in NETWORKS
-    }
+    cases = declared("irn-incast").cases(scale)
+    return {case: partial(_request, base, case[1], scale) for case, base in cases.items()}
 
 
-def _request(name: str, controller: str, servers: int, scale: float, seed: int) -> Scenario:
+def _request(base: Scenario, servers: int, scale: float, seed: int) -> Scenario:
     """A server requests from ``servers`` other servers, all drawn at random."""
     asks, *answer = (int(x) for x in np.random.default_rng(seed).permutation(54)[: servers + 1])
     size = max(1000, round(min(scale, 1.0) * _BYTES / servers))
     flows = FlowList(flows=[Flow(src=server, dst=asks, size_bytes=size) for server in answer])
-    return scenario(name, controller, flows, 4_000_000_000).with_seed(seed)
+    return base.model_copy(update={"traffic": flows}).with_seed(seed)
 
 
-@experiment(
-    "irn-incast",
-    "Mittal 2018, sec. 4.4",
-    repeated(incast_cases, Run, _SEEDS),
-    1.0,
-    "bytes, and of five seeds",
-)
+@experiment("irn-incast", Run, cases=incast_cases)
 def incast(data: Data[dict[_Case, list[Run]]]) -> Outcome:
     """A request that 10, 30 or 50 of 54 servers answer at once."""
     rct = {case: mean(float(max(run.flow_ends_ns)) / 1e6 for run in runs) for case, runs in data.runs.items()}
@@ -233,8 +153,7 @@ def incast(data: Data[dict[_Case, list[Run]]]) -> Outcome:
         for network in (IRN, WITHOUT)
     )
     close = {name: finish and all(abs(x - 1) <= _NEAR for x in record) for name, record in near.items()}
-    rows = (((*case, rct[(case[0], case[1], WITH)]), record) for case, record in ratios.items())
-    columns = "; ".join(f"{name} over that = {name}" for name in NETWORKS if name != WITH)
+    rows = [((*case, rct[(case[0], case[1], WITH)]), record) for case, record in ratios.items()]
     seeds = len(next(iter(data.runs.values())))
     return Outcome(
         claims={
@@ -252,7 +171,7 @@ def incast(data: Data[dict[_Case, list[Run]]]) -> Outcome:
                 _ratio_text(worse, " times"),
             ),
         },
-        grids=(grid("Request completion times", ("controller", "servers", f"{WITH} (ms)"), columns, rows),),
+        grids=data.declared.grids(rows),
         notes=(
             f"{min(data.scale, 1.0) * _BYTES / 1e6:g} MB in equal answers, {seeds} seeds, which draw who "
             "asks and who answers.",

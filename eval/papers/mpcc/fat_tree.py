@@ -7,31 +7,16 @@ import math
 from collections.abc import Sequence
 
 from ns3_env.eval.papers import workloads
-from ns3_env.eval.papers.experiment import Data, Entries, entered, experiment
+from ns3_env.eval.papers.declared import declared
+from ns3_env.eval.papers.experiment import Data, experiment
 from ns3_env.eval.papers.outcome import Outcome, Verdict
-from ns3_env.eval.papers.verdicts import below_one, geometric_mean, in_every_case
+from ns3_env.eval.papers.verdicts import below_one, in_every_case
 from ns3_env.eval.papers.workloads import SIZES, Case, Load, Loads
 from ns3_env.scenario import Scenario
-from ns3_env.scenario.topology import FatTree3
-from ns3_env.scenario.traffic import Incast, Mix, Poisson
+from ns3_env.tasks.anchors import geometric_mean
 
-#: The thesis's five (section 5.1.2), and FDCC is added, on which no claim depends.
+#: The thesis's five (section 5.1.2).
 FIVE = ("mpcc", "hpcc", "dctcp", "dcqcn", "timely")
-ENTRIES = Entries({name: {} for name in FIVE}, released=("fdcc-zhang2023", "fdcc"))
-#: In the order of the figures' panels (a) to (d).
-CASES = tuple(
-    Case(sizes, load, incast)
-    for sizes in ("websearch", "fb_hadoop")
-    for incast in (False, True)
-    for load in (0.3, 0.6)
-)
-#: Flows arrive for this time at scale 1: the thesis gives none, the suite ``paper`` has this one.
-DURATION_NS = 10_000_000
-#: 8-to-1, 300 kB each (section 5.4); their start is not specified.
-INCAST_FLOWS, INCAST_BYTES, INCAST_AT = 8, 300_000, 0.2
-#: Samples of each port while flows arrive, and their least interval.
-_SAMPLES, _LEAST_NS = 5_000, 500
-_PATIENCE_NS = 4_000_000_000
 #: The thesis parts "relatively smaller" from "larger" flows without a number: here at 100 kB and 1 MB.
 SMALL, LARGE = ("to_10kB", "to_100kB"), "over_1MB"
 #: "Comparable": at most this share above the better of the other controllers.
@@ -39,32 +24,15 @@ COMPARABLE = 0.1
 
 
 def cases(scale: float) -> dict[Case, Scenario]:
-    """Three levels, 16 hosts at 100 Gb/s, a fabric of 400 Gb/s, 1 µs links (Fig. 5.5); ``scale`` x 10 ms of
-    arrivals, then as long as the flows need. One seed: the same flows for each controller."""
-    return {case: scenario(case, max(100_000, round(scale * DURATION_NS))) for case in CASES}
+    """The declared cases."""
+    scenarios: dict[tuple[str, float], Scenario] = declared("mpcc-fat-tree").cases(scale)
+    return {
+        Case(workload.partition(",")[0], load, "," in workload): scenario
+        for (workload, load), scenario in scenarios.items()
+    }
 
 
-def scenario(case: Case, duration_ns: int) -> Scenario:
-    """One case, with this duration of arrivals."""
-    poisson = Poisson(sizes=case.sizes, load=case.load, duration_ns=duration_ns)
-    # A mix even of one part: each part draws separately, so the incast does not change the background.
-    start = round(INCAST_AT * duration_ns)
-    added = [Incast(flows=INCAST_FLOWS, size_bytes=INCAST_BYTES, start_ns=start)] if case.incast else []
-    return Scenario(
-        time_limit_ns=_PATIENCE_NS,
-        topology=FatTree3(),
-        traffic=Mix(parts=[poisson, *added]),
-        record=workloads.sampled(duration_ns, _SAMPLES, _LEAST_NS),
-    )
-
-
-@experiment(
-    "mpcc-fat-tree",
-    "Zheng 2024, Figs. 5.6 to 5.9",
-    entered(ENTRIES, cases, workloads.measure),
-    0.3,
-    "10 ms in which flows arrive",
-)
+@experiment("mpcc-fat-tree", workloads.measure, cases=cases)
 def fat_tree(data: Data[dict[Case, dict[str, Load]]]) -> Outcome:
     """WebSearch and FB_Hadoop on a fat-tree, five controllers and FDCC."""
     loads = data.runs
@@ -76,7 +44,7 @@ def fat_tree(data: Data[dict[Case, dict[str, Load]]]) -> Outcome:
     return Outcome(
         claims=claims(loads),
         grids=workloads.grids(loads),
-        notes=(workloads.arrivals(loads, data.scale * DURATION_NS), *data.notes),
+        notes=(workloads.arrivals(loads, data.scale * 10e6), *data.notes),
         pictures=pictures,
     )
 

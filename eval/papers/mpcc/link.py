@@ -14,33 +14,28 @@ import numpy as np
 
 from ns3_env.eval.metrics.convergence import changes
 from ns3_env.eval.output.plots import styles, time_unit
-from ns3_env.eval.papers.experiment import Data, Setup, counted, experiment
+from ns3_env.eval.papers.declared import declared
+from ns3_env.eval.papers.experiment import Data, Setup, experiment, link_shares
 from ns3_env.eval.papers.mpcc.open_loop import BOTTLENECK, RATE_BPS, SENDERS
 from ns3_env.eval.papers.outcome import Grid, Outcome, Row, Verdict, grid
 from ns3_env.eval.papers.panels import DASHED, Curve, Drawing, Panel, curve, labels, note
 from ns3_env.eval.papers.runs import Run, Shares, count_shares, draw_shares, first
 from ns3_env.eval.papers.verdicts import listed
 from ns3_env.scenario import Record, Scenario
-from ns3_env.scenario.topology import Dumbbell
-from ns3_env.scenario.traffic import Incast, Joining
 from ns3_env.simulator.results import Floats, Results
 
-#: W_R (with W_Q = 1) -> ns until the queue is zero (section 5.2.1).
-WEIGHTS = {1: 140_334, 10: 149_133, 100: 175_530}
-#: W_R of ratios W_Q:W_R beyond the thesis's, to see from which value the ratio matters.
-FURTHER_RATIOS = {"10:1": 0.1, "100:1": 0.01, "1:1000": 1_000.0, "1:10000": 10_000.0}
-#: Horizon -> ns to solve one QP on the thesis's machine (section 5.2.2).
-HORIZONS = {3: 255_952, 5: 343_525, 10: 469_736, 20: 916_831}
+#: Settings whose throughput is measured, and horizons whose decisions are timed.
+WEIGHTS, HORIZONS = ("1:1", "1:10", "1:100"), ("P = 3", "P = 5", "P = 10", "P = 20")
 #: Throughput of each flow, and its sampling period (section 5.2.1).
 SHARE, PERIOD_NS = 0.2464, 2_000_000
 #: Frames of 1000 B of payload, 48 B of headers and 32 B of telemetry. A mean queue below one counts as empty.
 FRAME_BYTES = 1080
-_LOOK_NS, _SAMPLE_NS, _LONG_NS = 400_000, 100, 20_000_000
+_SAMPLE_NS, _LONG_NS = 100, 20_000_000
 BENCHMARKS = 5
 #: qpOASES on every decision, as in the thesis, and each decision timed.
 _TIMED = {"Shortcut": False, "MeasureTime": True}
 #: Results and each flow's shares in whole periods, by setting; duration of a decision (ns), by horizon.
-Settings = tuple[dict[str, Results], dict[str, Floats], dict[int, float]]
+Settings = tuple[dict[str, Results], dict[str, Floats], dict[str, float]]
 #: Times (ns) and lengths (bytes).
 _Queue = tuple[Floats, Floats]
 
@@ -49,41 +44,29 @@ def play_settings(setup: Setup) -> Data[Settings]:
     """Every weight ratio and horizon; throughput over ``scale`` x 20 ms."""
     runs: Settings = {}, {}, {}
     (results, share, solving), play = runs, setup.simulator.play
-    weights: dict[str, dict[str, float]] = {f"1:{w}": {"WeightWindow": w} for w in WEIGHTS}
-    further = {ratio: {"WeightWindow": w} for ratio, w in FURTHER_RATIOS.items()}
-    horizons: dict[str, dict[str, float]] = {f"P = {p}": {"Horizon": p} for p in HORIZONS}
-    for name, attributes in {**weights, **horizons, **further}.items():
+    cases = declared("mpcc-convergence").cases(setup.scale)
+
+    def longer(name: str, until_ns: int) -> Scenario:
+        record = Record(queue_series_ns=PERIOD_NS, windows=True)
+        return cases[name].model_copy(update={"time_limit_ns": until_ns, "record": record})
+
+    for name, scenario in cases.items():
         setup.progress(f"queue, {name}")
-        results[name] = play(_at_once(attributes, _LOOK_NS, _SAMPLE_NS))
-    for name, attributes in weights.items():
+        results[name] = play(scenario)
+    for name in WEIGHTS:
         setup.progress(f"throughput, {name}")
-        long = _at_once(attributes, max(2 * PERIOD_NS, round(setup.scale * _LONG_NS)), PERIOD_NS)
+        long = longer(name, max(2 * PERIOD_NS, round(setup.scale * _LONG_NS)))
         shares = count_shares(setup.simulator, long, BOTTLENECK, PERIOD_NS)
         share[name] = shares.share[:, :-1]
-    for horizon in HORIZONS:
-        setup.progress(f"solver, P = {horizon}")
-        measuring = _at_once({"Horizon": horizon, **_TIMED}, _LONG_NS, PERIOD_NS)
+    for name in HORIZONS:
+        setup.progress(f"solver, {name}")
+        measuring = longer(name, _LONG_NS).under("mpcc", _TIMED)
         times = [play(measuring)["counters"]["decision_us_mean"] for _ in range(BENCHMARKS)]
-        solving[horizon] = 1e3 * float(min(times))  # other processes can only add
-    return Data(runs, setup.scale, setup.progress)
+        solving[name] = 1e3 * float(min(times))  # other processes can only add
+    return Data(runs, setup.scale)
 
 
-def _at_once(attributes: Mapping[str, Any], until_ns: int, sample_ns: int) -> Scenario:
-    return Scenario(
-        time_limit_ns=until_ns,
-        topology=Dumbbell(senders=SENDERS, rate_bps=RATE_BPS),
-        traffic=Incast(size_bytes=5_000_000),
-        record=Record(queue_series_ns=sample_ns, windows=True),
-    ).under("mpcc", attributes)
-
-
-@experiment(
-    "mpcc-convergence",
-    "Zheng 2024, Fig. 5.2, sections 5.2.1 and 5.2.2",
-    play_settings,
-    1.0,
-    "simulated time of the throughput",
-)
+@experiment("mpcc-convergence", play=play_settings)
 def convergence(data: Data[Settings]) -> Outcome:
     """Four flows at once: weight ratios and horizons."""
     results, share, solving = data.runs
@@ -95,14 +78,11 @@ def convergence(data: Data[Settings]) -> Outcome:
     columns = "1st ACK (B) = window 1; 2nd (B) = window 2; 3rd (B) = window 3; empty (ns) = empty; "
     columns += "2 frames from (ns) = settled; longest (B) = longest"
     title = f"Flow 0's windows, and the queue; the fair share is {fair:,.0f} B, a payload 1000 B"
-    rows = [
-        *((f"queue zero, 1:{w}", "ns", t, empty[f"1:{w}"], "5.2.1") for w, t in WEIGHTS.items()),
-        *((f"throughput per flow, {n}", "", SHARE, float(x.mean()), "5.2.1") for n, x in share.items()),
-        *((f"queue zero, P = {p}", "ns", WEIGHTS[10], empty[f"P = {p}"], "5.2.2") for p in HORIZONS),
-        *((f"one decision, P = {p}", "ns", t, solving[p], "5.2.2") for p, t in HORIZONS.items()),
-    ]
+    values = {f"zero {name}": empty[name] for name in (*WEIGHTS, *HORIZONS)}
+    values |= {f"share {name}": float(x.mean()) for name, x in share.items()}
+    values |= {f"solving {name}": x for name, x in solving.items()}
     return Outcome(
-        rows=[Row(*row) for row in rows],
+        rows=data.declared.compare(values),
         claims=_of_convergence(queues, empty, share, solving),
         grids=(grid(title, "setting", columns, settings),),
         pictures={"fig-5-2": _draw_settings(queues, share)},
@@ -113,15 +93,16 @@ def _of_convergence(
     queues: Mapping[str, _Queue],
     empty: Mapping[str, float],
     share: Mapping[str, Floats],
-    solving: Mapping[int, float],
+    solving: Mapping[str, float],
 ) -> dict[str, Verdict]:
-    weighted, horizons = [empty[f"1:{w}"] for w in WEIGHTS], [empty[f"P = {p}"] for p in HORIZONS]
-    times, costs = listed(weighted, ",.0f"), [solving[p] for p in HORIZONS]
+    weighted, horizons = [empty[name] for name in WEIGHTS], [empty[name] for name in HORIZONS]
+    times, costs = listed(weighted, ",.0f"), [solving[name] for name in HORIZONS]
+    slowest = declared("mpcc-convergence").rows["zero 1:100"].published or math.nan
     after = max(float(b[t >= empty[name]].max(initial=0.0)) for name in share for t, b in (queues[name],))
     spread = max(float(np.ptp(x.mean(axis=1)) / x.mean()) for x in share.values())
     return {
         "The queue converges to zero, in 140 to 176 µs at 1 Gb/s (5.2.1)": (
-            max(weighted) <= max(WEIGHTS.values()) and after <= FRAME_BYTES,
+            max(weighted) <= slowest and after <= FRAME_BYTES,
             f"{times} ns for 1:1, 1:10, 1:100; no more than {after:,.0f} B from then on (a frame is 1080 B)",
         ),
         "The more the window weighs, the longer it takes (5.2.1)": (
@@ -183,12 +164,12 @@ def _draw_settings(queues: Mapping[str, _Queue], share: Mapping[str, Floats]) ->
 
 #: The thesis's two, which are drawn.
 SHOWN = ("mpcc", "hpcc")
-#: Sizes of the four flows, and from start to start (section 5.3).
-SIZES_BYTES, INTERVAL_NS = (4_900_000_000, 2_400_000_000, 1_400_000_000, 300_000_000), 10_000_000
+#: From start to start (section 5.3).
+INTERVAL_NS = 10_000_000
 #: The BDP that the thesis gives this network (section 5.3).
 BDP_BYTES = 4344
-#: With more bytes than this, windows are not recorded: each ACK makes a row.
-_RECORDED_BYTES = 300_000_000
+#: Above this scale windows are not recorded: each ACK makes a row.
+_RECORDED_SCALE = 1 / 30
 #: More bins than this are merged in figures.
 _POINTS = 500
 _COLUMNS = (
@@ -197,25 +178,6 @@ _COLUMNS = (
 )
 #: Numbers of each change, by controller.
 Changes = Mapping[str, Sequence[Mapping[str, float]]]
-
-
-def scenario(scale: float, until_ns: int, sample_ns: int) -> Scenario:
-    """The thesis's flows, ``scale`` times as large, for at most ``until_ns``."""
-    sizes = [max(1, round(scale * size)) for size in SIZES_BYTES]
-    sent = min(sum(sizes), until_ns * RATE_BPS / 8e9)
-    return Scenario(
-        time_limit_ns=until_ns,
-        topology=Dumbbell(senders=SENDERS, rate_bps=RATE_BPS),
-        traffic=Joining(sizes_bytes=[*sizes], interval_ns=INTERVAL_NS),
-        record=Record(queue_series_ns=sample_ns, windows=sent <= _RECORDED_BYTES),
-    )
-
-
-def timed(base: Scenario, timeout_ns: int) -> Scenario:
-    """The scenario under MPCC, with switches that count flows by timeout."""
-    update = {"flow_counter": "timeout", "flow_timeout_ns": timeout_ns}
-    switch = base.switch.model_copy(update=update)
-    return base.model_copy(update={"switch": switch}).under("mpcc")
 
 
 class Intervals:
@@ -328,30 +290,12 @@ def _draw_queues(runs: Mapping[str, Intervals], until_ns: float) -> Drawing:
 _UNTIL_NS = 5 * INTERVAL_NS
 #: "At once": no longer than the thesis's sampling period of throughput (section 5.2).
 AT_ONCE_MS = 2.0
-#: The thesis counts flows by timeout, of a length that it does not give: shorter and longer than the 35 µs
-#: from frame to frame of one flow in four.
+#: Timeouts of the flow counter, by entry.
 TIMEOUTS_NS = {"mpcc-20us": 20_000, "mpcc-1ms": 1_000_000}
-#: With an additive increase of 5 % of the link instead of 0.04 %.
 EAGER = "hpcc-5%"
 
 
-def joining_cases(scale: float) -> dict[str, Scenario]:
-    """The first 50 ms; ``scale`` is of the flows' sizes, none of which ends earlier at a scale of 0.005."""
-    base = scenario(scale, _UNTIL_NS, 2_000)
-    return {
-        **{name: base.under(name) for name in SHOWN},
-        **{name: timed(base, ns) for name, ns in TIMEOUTS_NS.items()},
-        EAGER: base.under("hpcc", {"AdditiveIncrease": 0.05}),
-    }
-
-
-@experiment(
-    "mpcc-joining",
-    "Zheng 2024, Figs. 5.3 and 5.4",
-    counted(joining_cases, BOTTLENECK, lambda scale: 500_000),
-    1.0,
-    "sizes of the flows (the first 50 ms)",
-)
+@experiment("mpcc-joining", every=link_shares(BOTTLENECK, lambda scale: 500_000))
 def joining(data: Data[dict[str, Shares]]) -> Outcome:
     """Flows that join a link 10 ms apart, MPCC against HPCC."""
     runs = {name: Intervals(item) for name, item in data.runs.items()}
@@ -425,28 +369,19 @@ def _of_joining(table: Changes) -> dict[str, Verdict]:
 
 #: Sampling period of throughput (section 5.2).
 _BIN_NS = 2_000_000
-#: Samples of the queue while the flows send at line rate, and an offset added to their interval: it
-#: must not be synchronous with frames of 8640 ns.
-_SAMPLES, _ODD_NS = 20_000, 4_007
-#: Time limit of the flows, in multiples of the time that the link needs for their payload.
-_PATIENCE = 4
 
 
 def leaving_cases(scale: float) -> dict[str, Scenario]:
-    """All four flows to their ends, ``scale`` times the thesis's sizes; 1 needs minutes, and 1.2 GB for each
-    controller's capture while it is counted."""
-    least_ns = round(scale * sum(SIZES_BYTES) * 8e9 / RATE_BPS)
-    base = scenario(scale, _PATIENCE * least_ns + 100_000_000, least_ns // _SAMPLES + _ODD_NS)
-    return {name: base.under(name) for name in SHOWN}
+    """The declared cases."""
+    return {
+        name: x.model_copy(
+            update={"record": x.record.model_copy(update={"windows": scale <= _RECORDED_SCALE})}
+        )
+        for name, x in declared("mpcc-leaving").cases(scale).items()
+    }
 
 
-@experiment(
-    "mpcc-leaving",
-    "Zheng 2024, Figs. 5.3 and 5.4",
-    counted(leaving_cases, BOTTLENECK, lambda scale: _BIN_NS),
-    0.01,
-    "sizes of the flows",
-)
+@experiment("mpcc-leaving", cases=leaving_cases, every=link_shares(BOTTLENECK, lambda scale: _BIN_NS))
 def leaving(data: Data[dict[str, Shares]]) -> Outcome:
     """Flows that end one after the other, MPCC against HPCC."""
     runs = {name: Intervals(item) for name, item in data.runs.items()}

@@ -8,49 +8,20 @@ from itertools import chain
 
 import numpy as np
 
-from ns3_env.eval.papers.experiment import Data, episodes, experiment
+from ns3_env.eval.papers.experiment import Data, experiment
 from ns3_env.eval.papers.mpcc.link import FRAME_BYTES
 from ns3_env.eval.papers.outcome import Grid, Outcome
 from ns3_env.eval.papers.panels import FREE, SWITCH, Drawing, Panel, curve, labels
 from ns3_env.eval.papers.runs import Port, Run
 from ns3_env.eval.papers.verdicts import listed
-from ns3_env.scenario import Record, Scenario
-from ns3_env.scenario.record import Measurement
-from ns3_env.scenario.topology import Graph, GraphLink
-from ns3_env.scenario.traffic import Flow, FlowList
 from ns3_env.simulator.results import Floats, Results
 
-#: Switches 1 to 3 are nodes 5 to 7, behind three senders and two receivers.
-_LINKS = ((0, 5), (1, 5), (5, 6), (3, 6), (6, 7), (2, 7), (7, 4))
 #: (node, port) of the queues of the bottlenecks by the switch's number, which is its place on flow 0's path.
 BOTTLENECKS: Mapping[int, Port] = {1: (5, 2), 3: (7, 2)}
-#: Rates and times are not specified: rates of section 5.4, and a time of many round trips at scale 1.
-_RATE_BPS, _DELAY_NS, _END_NS, _SAMPLE_NS = 100e9, 1000, 1_000_000, 100
-#: Start time of flow 2, after the other two.
-STARTS_NS = {"at once": 0, "flow 2 after 30 µs": 30_000}
-#: Shown, and from when on queues have settled: some ten round trips after flow 2.
+#: Shown, and from when on queues have settled.
 _SHOWN_NS, _SETTLED_NS = 60_000, 100_000
 #: "No underuse": at least this share of the link.
 _USED = 0.99
-
-
-def cases(scale: float) -> dict[str, Scenario]:
-    """Endless flows for ``scale`` x 1 ms: 0 passes switches 1 and 3, 1 the first of them, 2 the other."""
-    end = max(2 * _SETTLED_NS, round(scale * _END_NS))
-    links = [GraphLink(a=a, b=b, rate_bps=_RATE_BPS, delay_ns=_DELAY_NS) for a, b in _LINKS]
-
-    def scenario(start_ns: int) -> Scenario:
-        ends = ((0, 4, 0), (1, 3, 0), (2, 4, start_ns))
-        flows = [Flow(src=a, dst=b, size_bytes="endless", start_ns=start) for a, b, start in ends]
-        return Scenario(
-            time_limit_ns=end,
-            topology=Graph(nodes=["host" if i < 5 else "switch" for i in range(8)], links=links),
-            traffic=FlowList(flows=flows),
-            record=Record(queue_series_ns=_SAMPLE_NS, controller_state=True),
-            measurement=Measurement(warm_up_ns=_SETTLED_NS, end_ns=end),
-        ).under("mpcc")
-
-    return {name: scenario(start_ns) for name, start_ns in STARTS_NS.items()}
 
 
 def keep(results: Results) -> tuple[Run, Floats]:
@@ -61,9 +32,7 @@ def keep(results: Results) -> tuple[Run, Floats]:
     return Run(results), np.array(states, dtype=np.float64).reshape(-1, 2)
 
 
-@experiment(
-    "mpcc-state-switch", "Zheng 2024, section 3.4, Fig. 3.6", episodes(cases, keep), 1.0, "1 ms of the flows"
-)
+@experiment("mpcc-state-switch", keep)
 def state_switch(data: Data[dict[str, tuple[Run, Floats]]]) -> Outcome:
     """Three flows over two bottlenecks: both queues, and whose of them is flow 0's state."""
     table = {name: _numbers(run) for name, (run, _) in data.runs.items()}

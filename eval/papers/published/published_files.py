@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,30 +31,8 @@ STOP_S = 4
 #: Completion time and standalone time of a flow, ns.
 Completion = tuple[float, float]
 _ROW = re.compile(r"[0-9a-f]{8} [0-9a-f]{8}( [0-9]+){6}")
-
-_RUN_ALL = """\
-#!/bin/sh
-# In the folder of the published simulator, which is built: sh DIR/run.sh. What has a result is left alone.
-networks=$(cd "$(dirname "$0")" && pwd)
-if ! output=$(./waf build 2>&1); then
-  echo "./waf does not work in $(pwd): $(echo "$output" | tail -n 1)" >&2
-  exit 2
-fi
-failures=0
-for config in "$networks"/*/*.config.txt; do
-  run="${config%.config.txt}"
-  [ -e "$run.fct.txt" ] && continue
-  echo "$config"
-  ./waf --run "scratch/third $config" > "$run.log" 2>&1 &&
-    mv "$run.fct.txt.part" "$run.fct.txt" 2>> "$run.log" && continue
-  failures=$((failures + 1))
-  echo "failed: $config; $run.log ends with:" >&2
-  tail -n 5 "$run.log" >&2
-done
-[ "$failures" -eq 0 ] && exit
-echo "failed runs: $failures" >&2
-exit 1
-"""
+#: Texts of files: the script, and a controller's configuration with places for values.
+_HERE = Path(__file__).parent
 
 
 @dataclass(frozen=True)
@@ -134,7 +113,7 @@ def write_networks(networks: list[PublishedNetwork], folder: Path) -> None:
                 raise ScenarioError(
                     f"{path}: another one than is to be written; name another folder, or remove it"
                 )
-    write_file(folder / RUN_ALL, _RUN_ALL)
+    write_file(folder / RUN_ALL, (_HERE / RUN_ALL).read_text(encoding="utf-8"))
 
 
 def _topology(network: PublishedNetwork) -> str:
@@ -170,59 +149,30 @@ def _config(network: PublishedNetwork, controller: str, folder: Path) -> str:
     host = network.host_rate_gbps
     rates = sorted({link.rate_gbps for link in network.links})
 
-    def by_rate(per_gbps: float) -> str:
-        return " ".join([str(len(rates)), *(f"{rate}000000000 {per_gbps * rate:.0f}" for rate in rates)])
+    def by_rate(value: Callable[[int], str]) -> str:
+        return " ".join([str(len(rates)), *(f"{rate}000000000 {value(rate)}" for rate in rates)])
 
-    values: dict[str, object] = {
-        "ENABLE_QCN": 1,
-        "USE_DYNAMIC_PFC_THRESHOLD": 1,
-        "PACKET_PAYLOAD_SIZE": 1000,
-        "TOPOLOGY_FILE": folder / "topology.txt",
-        "FLOW_FILE": folder / "flow.txt",
-        "TRACE_FILE": folder / "trace.txt",
-        "TRACE_OUTPUT_FILE": folder / f"{controller}.tr",
-        "FCT_OUTPUT_FILE": folder / f"{controller}.fct.txt.part",
-        "PFC_OUTPUT_FILE": folder / f"{controller}.pfc.txt",
-        "SIMULATOR_STOP_TIME": STOP_S,
-        "CC_MODE": mode,
-        "ALPHA_RESUME_INTERVAL": 1,
-        "RATE_DECREASE_INTERVAL": 4,
-        "CLAMP_TARGET_RATE": 0,
-        "RP_TIMER": 300,
-        "EWMA_GAIN": gain,
-        "FAST_RECOVERY_TIMES": 1,
-        "RATE_AI": f"{increase * host:.0f}Mb/s",
-        "RATE_HAI": f"{hyper * host:.0f}Mb/s",
-        "MIN_RATE": f"{_MIN_RATE_BPS / 1e6:.0f}Mb/s",
-        "DCTCP_RATE_AI": f"{_DCTCP_INCREASE_BPS / 1e6:.0f}Mb/s",
-        "ERROR_RATE_PER_LINK": 0,
-        "L2_CHUNK_SIZE": 4000,
-        "L2_ACK_INTERVAL": 1,
-        "L2_BACK_TO_ZERO": 0,
-        "HAS_WIN": window,
-        "GLOBAL_T": 1,
-        "VAR_WIN": window,
-        "FAST_REACT": fast,
-        "U_TARGET": 0.95,
-        "MI_THRESH": 0,
-        "INT_MULTI": host // 25 if controller == "hpcc" else 1,
-        "MULTI_RATE": 0,
-        "SAMPLE_FEEDBACK": 0,
-        "PINT_LOG_BASE": 1.01,
-        "PINT_PROB": 1,
-        "RATE_BOUND": 1,
-        "ACK_HIGH_PRIO": acks_first,
-        "LINK_DOWN": "0 0 0",
-        "ENABLE_TRACE": 0,
-        "KMAX_MAP": by_rate(kmax),
-        "KMIN_MAP": by_rate(kmin),
-        "PMAX_MAP": " ".join([str(len(rates)), *(f"{rate}000000000 {pmax}" for rate in rates)]),
-        "BUFFER_SIZE": network.buffer_mib,
-        "QLEN_MON_FILE": folder / f"{controller}.qlen.txt",
-        "QLEN_MON_START": (STOP_S + 1) * 10**9,
-        "QLEN_MON_END": (STOP_S + 1) * 10**9,
-    }
-    return "".join(f"{key} {value}\n" for key, value in values.items())
+    template = (_HERE / "config.txt").read_text(encoding="utf-8")
+    return template.format(
+        controller=controller,
+        folder=folder,
+        buffer_mib=network.buffer_mib,
+        stop_s=STOP_S,
+        after_ns=(STOP_S + 1) * 10**9,
+        mode=mode,
+        increase=increase * host,
+        hyper=hyper * host,
+        gain=gain,
+        min_mbps=_MIN_RATE_BPS / 1e6,
+        dctcp_mbps=_DCTCP_INCREASE_BPS / 1e6,
+        int_multi=host // 25 if controller == "hpcc" else 1,
+        window=window,
+        fast=fast,
+        acks_first=acks_first,
+        kmin=by_rate(lambda rate: f"{kmin * rate:.0f}"),
+        kmax=by_rate(lambda rate: f"{kmax * rate:.0f}"),
+        pmax=by_rate(lambda rate: str(pmax)),
+    )
 
 
 def read_completions(path: Path, src: list[int], dst: list[int]) -> list[Completion | None]:

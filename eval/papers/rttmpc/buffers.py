@@ -11,8 +11,9 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from ns3_env.eval.output.plots import OTHERS, styles
-from ns3_env.eval.papers.experiment import Data, episodes, experiment
-from ns3_env.eval.papers.outcome import Grid, Measured, Outcome, Verdict, grid
+from ns3_env.eval.papers.declared import declared
+from ns3_env.eval.papers.experiment import Data, experiment
+from ns3_env.eval.papers.outcome import Grid, Measured, Outcome, Verdict
 from ns3_env.eval.papers.panels import Curve, Drawing, Panel, curve, labels
 from ns3_env.eval.papers.rttmpc import bottleneck as net
 from ns3_env.eval.papers.rttmpc.bottleneck import LEVEL, RATE, Flows, Path, rttmpc
@@ -22,26 +23,8 @@ from ns3_env.simulator.results import Floats
 
 FLOWS = (1, 2, 4, 8)
 BUFFERS_BDP = tuple(2.0**power for power in range(-4, 5))
-#: Table V by flows, along the buffers.
-RATES: Mapping[int, tuple[float, ...]] = {
-    1: (10.0, 10.0, 33.7, 39.9, 39.8, 39.7, 39.6, 39.4, 39.4),
-    2: (10.0, 10.0, 23.7, 39.9, 39.8, 39.7, 39.6, 39.5, 39.7),
-    4: (10.0, 10.0, 23.5, 40.0, 40.0, 39.8, 39.8, 39.7, 40.3),
-    8: (10.0, 10.0, 24.0, 39.2, 40.0, 40.0, 40.0, 40.0, 39.9),
-}
-RTTS_MS: Mapping[int, tuple[float, ...]] = {
-    1: (25.2, 25.2, 25.3, 25.8, 26.6, 26.9, 27.4, 28.6, 37.9),
-    2: (25.2, 25.2, 25.3, 25.7, 26.7, 28.0, 28.4, 29.7, 39.2),
-    4: (25.3, 25.3, 25.3, 25.7, 26.7, 28.7, 29.4, 30.6, 42.6),
-    8: (25.3, 25.3, 25.4, 25.8, 26.9, 29.2, 30.4, 32.0, 53.5),
-}
-LOSSES: Mapping[int, tuple[float, ...]] = {
-    1: (3.2e-5, 3.1e-6, 9.9e-7, 6.4e-7, 2.8e-7, 2.0e-8, 1.0e-8, 2.0e-8, 2.0e-8),
-    2: (3.3e-5, 1.1e-5, 4.1e-6, 2.5e-6, 2.1e-6, 6.3e-7, 7.0e-8, 1.0e-7, 8.0e-8),
-    4: (4.2e-5, 2.7e-5, 1.1e-5, 7.0e-6, 5.9e-6, 3.9e-6, 2.0e-6, 2.5e-7, 2.1e-7),
-    8: (1.0e-5, 7.7e-5, 2.7e-5, 1.7e-5, 1.6e-5, 1.2e-5, 7.4e-6, 5.0e-6, 7.7e-7),
-}
-#: 100,000,000 packets of 1500 B at 40 Gb/s (sec. 4.2).
+#: Table V: rates, RTTs (ms) and losses by flows, along the buffers.
+PUBLISHED = declared("lynn-buffers").printed
 SECONDS = 30.0
 #: All flows together never send less (Fig. 5: 5 Gb/s each of two; Table V: 10.0 of any number).
 FLOOR = 10 / RATE
@@ -95,13 +78,7 @@ def numbers(run: Flows) -> dict[str, float]:
     }
 
 
-@experiment(
-    "lynn-buffers",
-    "Lynn et al. 2020, Table V, Figs. 5 to 9",
-    episodes(cases, net.measure),
-    1e-3,
-    "link's 40 Gb/s; RTT, buffers in BDPs, the least rate as a share and times stay",
-)
+@experiment("lynn-buffers", net.measure, cases=cases)
 def buffers(data: Data[dict[_Case, Flows]]) -> Outcome:
     """1 to 8 flows and buffers from 1/16 to 16 BDP."""
     rate_bps = data.scale * net.RATE_BPS
@@ -113,7 +90,7 @@ def buffers(data: Data[dict[_Case, Flows]]) -> Outcome:
     pairs = {buffer: data.runs[SHOWN, buffer, DECAYS_RTTS[0]] for buffer in BUFFERS_BDP}
     return Outcome(
         claims=claims(table),
-        grids=(*_versus(table), _times(table), _decays(results)),
+        grids=(*_versus(table), _times(table), *data.declared.grids(_decays(results))),
         notes=(
             f"The link has {rate_bps / 1e6:g} Mb/s. A BDP has {Path(rate_bps).buffer_packets:,} packets of "
             f"1500 B, not {Path(net.RATE_BPS).buffer_packets:,}, the smallest buffer "
@@ -131,14 +108,17 @@ def buffers(data: Data[dict[_Case, Flows]]) -> Outcome:
 def _versus(table: Table) -> list[Grid]:
     """The three parts of Table V, published above ours."""
     grids = []
-    for title, published, name in (
-        ("Median combined rate (Gb/s)", RATES, "rate"),
-        ("Median RTT (ms)", RTTS_MS, "rtt"),
-        ("Losses (share of packets)", LOSSES, "lost"),
+    for title, name in (
+        ("Median combined rate (Gb/s)", "rate"),
+        ("Median RTT (ms)", "rtt"),
+        ("Losses (share of packets)", "lost"),
     ):
         rows: list[tuple[object, ...]] = []
         for count, simulated in zip(FLOWS, table[name], strict=True):
-            rows += [(f"{count}, published", *published[count]), (f"{count}, ours", *map(float, simulated))]
+            rows += [
+                (f"{count}, published", *PUBLISHED[name][count]),
+                (f"{count}, ours", *map(float, simulated)),
+            ]
         grids.append(Grid(f"{title}, by flows and buffer (BDP)", ("flows", *_LABELS), rows))
     return grids
 
@@ -158,14 +138,10 @@ def _times(table: Table) -> Grid:
     return Grid("Figs. 5, 6 and 8: ours, by buffer (BDP)", ("quantity", *_LABELS), rows)
 
 
-def _decays(results: Mapping[_Case, Measured]) -> Grid:
+def _decays(results: Mapping[_Case, Measured]) -> dict[tuple[str, float], Measured]:
     """Two flows with other decay times."""
-    columns = (
-        "median rate (Gb/s) = rate; median RTT (ms) = rtt; quartiles apart (ms) = rtt_spread; lost = lost"
-    )
     cells = [(buffer, decay) for buffer in _DECAY_BDP for decay in DECAYS_RTTS]
-    rows = (((f"{x:g} BDP", decay), results[_DECAY_FLOWS, x, decay]) for x, decay in cells)
-    return grid("Two flows by decay time τ_d", ("buffer", "τ_d (RTTs)"), columns, rows)
+    return {(f"{x:g} BDP", decay): results[_DECAY_FLOWS, x, decay] for x, decay in cells}
 
 
 def claims(table: Table) -> dict[str, Verdict]:
@@ -199,7 +175,7 @@ def claims(table: Table) -> dict[str, Verdict]:
         ),
         "The median RTT grows with the buffer (Fig. 6; here: two flows', at no step shorter)": (
             (np.diff(rtts[_TWO]) >= -slack).all(),
-            f"{listed(rtts[_TWO])} ms, published {listed(RTTS_MS[SHOWN])}; four flows "
+            f"{listed(rtts[_TWO])} ms, published {listed(PUBLISHED['rtt'][SHOWN])}; four flows "
             f"{listed(rtts[FLOWS.index(4)])}",
         ),
         "So does its range (Fig. 6; here: two flows' quartiles, each at least as far apart as with half the "
@@ -267,7 +243,7 @@ def _draw_losses_and_times(table: Table) -> Drawing:
     for row, (name, look) in enumerate(styles([f"{x} flow{'s' * (x > 1)}" for x in FLOWS]).items()):
         shares, thin = table["lost"][row], {"color": look.colour, "linewidth": 0.7, "alpha": 0.6}
         lost.append((BUFFERS_BDP, np.where(shares > 0, shares, np.nan), name, look.of_points))
-        lost.append((BUFFERS_BDP, LOSSES[FLOWS[row]], None, thin))
+        lost.append((BUFFERS_BDP, PUBLISHED["lost"][FLOWS[row]], None, thin))
         reached.append((BUFFERS_BDP, table["reached_s"][row], None, look.of_points))
     rtt = [(net.RTT_NS / 1e9, None, LEVEL)]
     share, time = (

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ns3_env.eval.papers.experiment import Data, episodes, experiment
+from ns3_env.eval.papers.declared import declared
+from ns3_env.eval.papers.experiment import Data, experiment
 from ns3_env.eval.papers.outcome import Grid, Outcome, Row, Verdict
 from ns3_env.eval.papers.rttmpc import bottleneck as net
 from ns3_env.eval.papers.rttmpc.bottleneck import RATE, Entry, Flows, Path, rttmpc
@@ -21,16 +22,11 @@ DIFFERENT, DIFFERENT_CAPPED = "four RTTs", "four RTTs, capped"
 NEAR_P, NEAR_B = "four RTTs, target near l_P", "four RTTs, target near l_B"
 ALONE, CUBIC, BBR = "one flow", "one flow of CUBIC", "one flow of BBR"
 #: Mean and standard deviation of rate and RTT (ms) of each flow, as printed.
-PUBLISHED: Mapping[str, tuple[tuple[float, ...], ...]] = {
-    SAME: ((9.6, 9.5, 9.6, 10.1), (0.1, 0.1, 0.1, 0.3), (25.2,) * 4, (0.2,) * 4),
-    SAME_CAPPED: ((3.0, 7.0, 10.0, 18.8), (0.0, 0.1, 0.1, 0.2), (25.0, 25.0, 25.1, 25.0), (0.0,) * 4),
-    DIFFERENT: ((5.8, 8.0, 10.5, 15.3), (1.1, 1.0, 0.6, 0.9), (25.2, 35.2, 45.2, 55.2), (0.2,) * 4),
-    DIFFERENT_CAPPED: ((9.0, 10.0, 10.0, 10.0), (0.1, 0.1, 0.0, 0.0), (25.0, 35.0, 45.0, 55.0), (0.0,) * 4),
-}
+PUBLISHED = declared("lynn-sharing").printed
 _TABLES = {SAME: "Table I", SAME_CAPPED: "Table I", DIFFERENT: "Table II", DIFFERENT_CAPPED: "Table II"}
 #: In units of which the link has 40 (sec. 3.1).
 CAPS: Mapping[str, tuple[float, ...]] = {SAME_CAPPED: (3, 7, 10, 20), DIFFERENT_CAPPED: (10,) * 4}
-#: The paper gives no duration: here it is 2400 RTTs, and numbers cover the last two thirds.
+#: Numbers cover the last two thirds.
 SECONDS, FROM = 60.0, 1 / 3
 #: A flow's least rate, and its first, as a share of the link.
 _LEAST = 1 / 100
@@ -71,13 +67,7 @@ def cases(scale: float) -> dict[str, Any]:
     }
 
 
-@experiment(
-    "lynn-sharing",
-    "Lynn et al. 2020, Tables I, II, Fig. 3",
-    episodes(cases, net.measure),
-    1e-3,
-    "link's 40 Gb/s; RTTs, buffers in BDPs, caps as shares and times stay",
-)
+@experiment("lynn-sharing", net.measure, cases=cases)
 def sharing(data: Data[dict[str, Flows]]) -> Outcome:
     """Four flows at a bottleneck, capped or not, with one RTT or four; one flow beside CUBIC and BBR."""
     runs, rate_bps = data.runs, data.scale * net.RATE_BPS
@@ -101,7 +91,7 @@ def rows(results: Results) -> tuple[Row, ...]:
     return tuple(
         Row(f"rate of flow {i + 1}, {case}", "", rate, float(results[case]["rate"][i]), _TABLES[case])
         for case, published in PUBLISHED.items()
-        for i, rate in enumerate(published[0])
+        for i, rate in enumerate(published["rate"])
     )
 
 
@@ -111,9 +101,9 @@ def _grids(runs: Mapping[str, Flows], results: Results) -> tuple[Grid, ...]:
     kinds = {"rate_std": "rate, std", "rtt": "RTT (ms)", "rtt_std": "RTT, std (ms)"}
     deviations = [
         (f"{case}, {words}", whose, *map(float, values))
-        for case, (_, *published) in PUBLISHED.items()
-        for printed, (kind, words) in zip(published, kinds.items(), strict=True)
-        for whose, values in (("published", printed), ("ours", results[case][kind]))
+        for case, published in PUBLISHED.items()
+        for kind, words in kinds.items()
+        for whose, values in (("published", published[kind]), ("ours", results[case][kind]))
     ]
     targets = [(case, *map(float, results[case]["rate"])) for case in (NEAR_P, DIFFERENT, NEAR_B)]
     single = [

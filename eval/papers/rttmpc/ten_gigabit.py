@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ns3_env.eval.metrics.fairness import jain_index
-from ns3_env.eval.papers.experiment import Data, episodes, experiment
+from ns3_env.eval.papers.experiment import Data, experiment
 from ns3_env.eval.papers.outcome import Measured, Outcome, Row, Verdict, grid
 from ns3_env.eval.papers.rttmpc import bottleneck as net
 from ns3_env.eval.papers.rttmpc.bottleneck import RATE, Entry, Flows, Path, rttmpc
@@ -22,9 +22,7 @@ RATE_BPS, RTT_NS = 10e9, 26_500_000
 _GBPS = RATE_BPS / 1e9 / RATE
 _LEAST = 1 / 100
 
-#: Goodput of one flow (sec. 3.2): the rate without Ethernet's headers.
-PUBLISHED_GBPS = 9.4
-#: The paper gives no duration: here it is 2300 RTTs, and numbers cover the last two thirds.
+#: Numbers cover the last two thirds.
 ONE_FLOW_SECONDS, ONE_FLOW_FROM = 60.0, 1 / 3
 MPC, NOISY, CUBIC = "rttmpc", "rttmpc, late ACKs", "cubic"
 #: "All of the rate", "stable".
@@ -45,13 +43,7 @@ def one_flow_cases(scale: float) -> dict[str, Any]:
     return {name: net.episode(path, entry, ONE_FLOW_SECONDS) for name, (path, entry) in entries.items()}
 
 
-@experiment(
-    "lynn-one-flow",
-    "Lynn et al. 2020, Fig. 4",
-    episodes(one_flow_cases, net.measure),
-    0.01,
-    "link's 10 Gb/s; RTT, buffer in BDPs and times stay",
-)
+@experiment("lynn-one-flow", net.measure, cases=one_flow_cases)
 def one_flow(data: Data[dict[str, Flows]]) -> Outcome:
     """One flow at 10 Gb/s: rate and RTT, with noise and without, beside CUBIC."""
     link, begin_s = one_flow_path(data.scale), ONE_FLOW_FROM * ONE_FLOW_SECONDS
@@ -67,13 +59,10 @@ def one_flow(data: Data[dict[str, Flows]]) -> Outcome:
             "rtt_std": float(each["rtt_std"][0]),
             "lost": run.lost,
         }
-    columns = (
-        "goodput (Gb/s) = goodput; rate, std = rate_std; RTT, mean (ms) = rtt; std = rtt_std; lost = lost"
-    )
     return Outcome(
-        rows=[Row("rate of one flow, rttmpc", "Gb/s", PUBLISHED_GBPS, table[MPC]["goodput"], "Fig. 4")],
+        rows=data.declared.compare(table[MPC]),
         claims=one_flow_claims(table, possible),
-        grids=(grid("One flow, RTT 26.5 ms, a buffer of a BDP", "law", columns, table),),
+        grids=data.declared.grids(table),
         notes=(
             f"The link has {link.rate_bps / 1e6:g} Mb/s, rates are shown as of 10 Gb/s; "
             f"{ONE_FLOW_SECONDS:g} s, numbers from {begin_s:g} s on, goodput of all. Headers leave "
@@ -118,11 +107,6 @@ MARKED_FROM = 65
 #: Gb/s (Table III).
 CAPS = (3.0, 6.4)
 UNCAPPED, CAPPED = "rttmpc", "rttmpc, capped"
-#: Mean and standard deviation of two flows' rates (Gb/s): Table III.
-PUBLISHED: Mapping[str, tuple[tuple[float, float], tuple[float, float]]] = {
-    UNCAPPED: ((4.7, 4.5), (1.2, 1.2)),
-    CAPPED: ((2.9, 6.4), (0.1, 0.2)),
-}
 _COLUMNS = (
     "goodput (Gb/s) = goodput; Jain = jain; RTT, mean = rtt; std = rtt_std; p99 = rtt_p99; lost = lost; "
     "timeouts = timeouts"
@@ -148,13 +132,7 @@ def cases(scale: float) -> dict[str, Any]:
     return {name: net.episode(link, entry, scale * SECONDS) for name, entry in entries.items()}
 
 
-@experiment(
-    "lynn-10g",
-    "Lynn et al. 2020, Table III, and beyond",
-    episodes(cases, net.measure),
-    0.1,
-    "RTT of 26.5 ms and of 20 s; the rate stays",
-)
+@experiment("lynn-10g", net.measure, cases=cases)
 def ten_gigabit(data: Data[dict[str, Flows]]) -> Outcome:
     """Two flows at 10 Gb/s: RTT-driven MPC beside DCTCP, CUBIC and BBR."""
     runs, seconds, link = data.runs, data.scale * SECONDS, path(data.scale)
@@ -174,13 +152,13 @@ def ten_gigabit(data: Data[dict[str, Flows]]) -> Outcome:
         for name, run in late.items()
     }
     rows = [
-        Row(f"{what} of flow {i + 1}, {name}", "Gb/s", printed[i], float(simulated[i]) * _GBPS, "Table III")
-        for name, (means, stds) in PUBLISHED.items()
-        for what, printed, simulated in (
-            ("rate", means, late[name].rates.mean(axis=1)),
-            ("rate, std", stds, late[name].rates.std(axis=1)),
+        Row(f"{what} of flow {i + 1}, {name}", "Gb/s", x, float(simulated[i]) * _GBPS, "Table III")
+        for name, published in data.declared.printed.items()
+        for what, simulated in (
+            ("rate", late[name].rates.mean(axis=1)),
+            ("rate, std", late[name].rates.std(axis=1)),
         )
-        for i in range(2)
+        for i, x in enumerate(published[what])
     ]
     notes = (
         f"The RTT is {base_ms:g} ms, not 26.5 ms, the buffer a BDP ({link.buffer_packets:,} packets of 9000 "

@@ -9,50 +9,25 @@ import numpy as np
 
 from ns3_env.eval.episodes.flow_series import flow_colours
 from ns3_env.eval.metrics.fairness import jain_index
-from ns3_env.eval.papers.experiment import Data, experiment, repeated
-from ns3_env.eval.papers.outcome import Grid, Outcome, grid
+from ns3_env.eval.papers.experiment import Data, experiment
+from ns3_env.eval.papers.outcome import Outcome, column
 from ns3_env.eval.papers.panels import Drawing, Panel
 from ns3_env.eval.papers.runs import Port, Run, mean
-from ns3_env.eval.papers.smcc import network, numbers
-from ns3_env.eval.papers.smcc.network import (
-    BCN,
-    BOTTLENECK,
-    ENTRIES,
-    QCN,
-    QCN_SHORT,
-    RATE_BPS,
-    SMCC,
-    SOURCES,
-    TWO_STAGES,
-    shorter,
-)
+from ns3_env.eval.papers.smcc import numbers
+from ns3_env.eval.papers.smcc.numbers import BCN, BOTTLENECK, QCN, QCN_SHORT, RATE_BPS, SMCC, TWO_STAGES
 from ns3_env.eval.papers.verdicts import listed
 from ns3_env.scenario import Scenario
-from ns3_env.scenario.topology import Graph, GraphLink
+from ns3_env.scenario.traffic import ConstantRate, Mix
 
-#: The paper gives no length, and one run.
-_SECONDS, _SEEDS = 10.0, 3
+SOURCES = 3
 #: Fair: no source further from its share than this, on average over the last quarter.
 _FAIR = 0.1
-_FAIRNESS = (SMCC, TWO_STAGES, QCN, QCN_SHORT, BCN)
 
 
-def fairness_cases(scale: float) -> dict[str, Scenario]:
-    """Three flows from line rate on; ``scale`` of the time and of three seeds."""
-    end, flows = shorter(scale, _SECONDS), network.endless(network.side_by_side(SOURCES))
-    return {name: network.scenario(ENTRIES[name], end, flows) for name in _FAIRNESS}
-
-
-@experiment(
-    "smcc-fairness",
-    "Jiang 2015, Fig. 17",
-    repeated(fairness_cases, Run, _SEEDS),
-    1.0,
-    "time (10 s), and of three seeds",
-)
+@experiment("smcc-fairness", Run)
 def fairness(data: Data[dict[str, list[Run]]]) -> Outcome:
     """Sending rates of three sources."""
-    runs, end = data.runs, shorter(data.scale, _SECONDS)
+    runs, end = data.runs, data.scenario(SMCC).time_limit_ns
     shares, early = (
         {name: np.array([record.mean_rates(*span) for record in several]) for name, several in runs.items()}
         for span in ((0.75 * end, end), (0, 0.25 * end))
@@ -62,11 +37,13 @@ def fairness(data: Data[dict[str, list[Run]]]) -> Outcome:
         for rates in (shares, early)
     )
     worst = {name: float(np.abs(record / (RATE_BPS / SOURCES) - 1).max()) for name, record in shares.items()}
-    rows = [
-        (name, before[name], index[name], worst[name], *(float(x) / 1e6 for x in np.sort(shares[name][0])))
-        for name in _FAIRNESS
-    ]
-    columns = ("law", "Jain, first quarter", "last", "furthest from the share", "least (Mb/s)", "", "most")
+    table = {
+        name: {
+            **{"early": before[name], "late": index[name], "worst": worst[name]},
+            **{str(place): float(x) / 1e6 for place, x in enumerate(np.sort(shares[name][0]))},
+        }
+        for name in runs
+    }
     steps, ratio = max((_decreases(record) for record in runs[SMCC]), key=lambda pair: pair[1])
     return Outcome(
         claims={
@@ -86,7 +63,7 @@ def fairness(data: Data[dict[str, list[Run]]]) -> Outcome:
                 f"Jain's index {index[QCN]:.4f} against {index[SMCC]:.4f}; BCN {index[BCN]:.4f}",
             ),
         },
-        grids=(Grid("Rates of three sources", columns, rows),),
+        grids=data.declared.grids(table),
         notes=(f"{len(runs[SMCC])} seeds; the figure, and the table's rates, are of the first.",),
         pictures={"smcc-fig-17": _draw_rates({name: record[0] for name, record in runs.items()}, end)},
     )
@@ -128,42 +105,18 @@ def _decreases(run: Run) -> tuple[float, float]:
     return means[0] / means[1], float(rates[most] / rates[least])
 
 
-#: Mb/s of the stream (5.3.2), and when it starts.
-STREAMS, START_S, END_S = (500, 750, 875), 2.0, 4.0
+#: Mb/s of the stream (5.3.2).
+STREAMS = (500, 750, 875)
 #: "Almost unchanged": a standard deviation of this much more, at most; "heavily": more than three times that.
 _SAME_KB = 4
 Key = tuple[str, int]
 
 
-def _moments(scale: float) -> tuple[int, int, int]:
-    """Start of the stream, from when on numbers count (half of the rest), end."""
-    start, end = shorter(scale, START_S), shorter(scale, END_S)
-    return start, round(start + 0.5 * (end - start)), end
-
-
-def background_cases(scale: float) -> dict[Key, Scenario]:
-    """Two flows, and a stream from half of the time on; ``scale`` of the times and of three seeds."""
-    start, steady, end = _moments(scale)
-    traffic = {
-        mbps: network.endless(network.side_by_side(2), network.stream(2, 5, mbps, start)) for mbps in STREAMS
-    }
-    return {
-        (name, mbps): network.scenario(ENTRIES[name], end, traffic[mbps], measured_ns=(steady, end))
-        for name in (SMCC, TWO_STAGES, QCN, BCN)
-        for mbps in STREAMS
-    }
-
-
-@experiment(
-    "smcc-background",
-    "Jiang 2015, Figs. 18 and 19",
-    repeated(background_cases, Run, _SEEDS),
-    1.0,
-    "times, and of three seeds",
-)
+@experiment("smcc-background", Run)
 def background(data: Data[dict[Key, list[Run]]]) -> Outcome:
     """SMCC's queue beside background of 500, 750 and 875 Mb/s."""
-    runs, (start, steady, end) = data.runs, _moments(data.scale)
+    runs, end = data.runs, data.scenario((SMCC, 500)).time_limit_ns
+    start, steady = end // 2, 3 * end // 4
     late = {
         key: {
             **numbers.numbers(numbers.coarse(record, steady, end)),
@@ -173,16 +126,13 @@ def background(data: Data[dict[Key, list[Run]]]) -> Outcome:
         for key, record in runs.items()
     }
     base = numbers.numbers(numbers.coarse(runs[SMCC, STREAMS[0]], 0.5 * start, start))["std"]
-    std = {key: record["std"] for key, record in late.items()}
+    std = column(late, "std")
     panels = {
         (name, stream): (f"{name}, {stream} Mb/s beside", record[0], 0, end, BOTTLENECK)
         for (name, stream), record in runs.items()
     }
     by_stream = [panels[name, stream] for stream in STREAMS for name in (SMCC, QCN)]
     stages = [panels[name, 875] for name in (SMCC, TWO_STAGES)]
-    columns = "mean (kB) = mean; std (kB) = std; 5 % (kB) = low; 95 % (kB) = high; empty = empty; "
-    columns += "link used = used; lost = lost"
-    rows = (((name, float(stream)), record) for (name, stream), record in late.items())
     return Outcome(
         claims={
             "Beside 500 Mb/s SMCC's queue stays as it is (5.3.2; here: 4 kB more of standard deviation at "
@@ -204,7 +154,7 @@ def background(data: Data[dict[Key, list[Run]]]) -> Outcome:
                 f"{std[TWO_STAGES, 750]:.1f} against {std[SMCC, 750]:.1f} kB",
             ),
         },
-        grids=(grid("In the steady state beside the stream", ("law", "beside (Mb/s)"), columns, rows),),
+        grids=data.declared.grids({(name, float(stream)): record for (name, stream), record in late.items()}),
         notes=(
             f"Two flows, and the stream from {start / 1e9:g} s on; numbers from {steady / 1e9:g} s to the "
             f"end, {len(runs[SMCC, 500])} seeds.",
@@ -213,66 +163,18 @@ def background(data: Data[dict[Key, list[Run]]]) -> Outcome:
     )
 
 
-#: S1 ... S4 are hosts 0 ... 3, R1 ... R4 are 4 ... 7, C1 ... C3 are 8 ... 10 (Fig. 14). S1 to S3 are at C1,
-#: R3 and S4 at C2, R1, R2 and R4 at C3: streams of S3 cross only the first link, those of S4 only the second.
-_AT = {0: 8, 1: 8, 2: 8, 6: 9, 3: 9, 4: 10, 5: 10, 7: 10}
 #: Ports of the first and the second link. Links of a switch have its ports in this order: hosts first.
 FIRST: Port = (8, 3)
 SECOND: Port = (9, 3)
-
-
-def parking_lot_topology() -> Graph:
-    """Fig. 14; every link is 1 Gb/s and 1 µs."""
-    pairs = [*_AT.items(), (8, 9), (9, 10)]
-    links = [GraphLink(a=a, b=b, rate_bps=RATE_BPS, delay_ns=1000) for a, b in pairs]
-    return Graph(nodes=["host" if i < 8 else "switch" for i in range(11)], links=links)
-
-
-#: Patterns of sec. 5.4.1 and 5.4.2: Mb/s of S4's stream, which directly follows S3's of 500; start and stop
-#: of S3's, stop of S4's (s).
-PATTERNS = {"I": (500, (0.0, 2.0, 4.0)), "II": (750, (1.0, 3.0, 5.0))}
-#: Fig. 22 has two stages with R_b = 32.
 _TWO_32 = f"{TWO_STAGES}, R_b 32"
-_PARKED = {
-    **{name: ENTRIES[name] for name in (QCN_SHORT, SMCC, TWO_STAGES)},
-    _TWO_32: network.smcc(256, 32, 128),
-}
 
 
-def _pattern(which: str, scale: float) -> tuple[int, int, int]:
-    """Start, change and stop of a pattern's streams, ns."""
-    start, change, stop = (shorter(scale, t) if t else 0 for t in PATTERNS[which][1])
-    return start, change, stop
-
-
-def parking_lot_cases(scale: float) -> dict[tuple[str, str], Scenario]:
-    """Both patterns under each controller; ``scale`` of the times and of three seeds."""
-    lot = parking_lot_topology()
-    cases = {}
-    for which, (second_mbps, _) in PATTERNS.items():
-        start, change, stop = _pattern(which, scale)
-        streams = (
-            network.stream(2, 6, 500, start, change),
-            network.stream(3, 7, second_mbps, change, stop),
-        )
-        traffic = network.endless(((0, 4), (1, 5)), *streams)
-        for name, entry in _PARKED.items():
-            cases[which, name] = network.scenario(entry, stop, traffic, topology=lot)
-    return cases
-
-
-@experiment(
-    "smcc-parking-lot",
-    "Jiang 2015, Figs. 20 to 22",
-    repeated(parking_lot_cases, Run, _SEEDS),
-    1.0,
-    "times, and of three seeds",
-)
+@experiment("smcc-parking-lot", Run)
 def parking_lot(data: Data[dict[tuple[str, str], list[Run]]]) -> Outcome:
     """Two bottlenecks, one after the other."""
-    runs, moments = data.runs, {which: _pattern(which, data.scale) for which in PATTERNS}
+    runs = data.runs
+    moments = {which: _moments(data.scenario((which, SMCC))) for which in ("I", "II")}
     late = {(which, name): _both(record, *moments[which]) for (which, name), record in runs.items()}
-    rows = ((f"{name}, pattern {which}", record) for (which, name), record in late.items())
 
     def draw(which: str, *names: str) -> Drawing:
         several = [
@@ -285,8 +187,6 @@ def parking_lot(data: Data[dict[tuple[str, str], list[Run]]]) -> Outcome:
     std = {key: (record["first_std"], record["std"]) for key, record in late.items()}
     qcn_1, one_1 = (std["I", name] for name in (QCN_SHORT, SMCC))
     one, two, qcn, narrow = (std["II", name] for name in (SMCC, TWO_STAGES, QCN_SHORT, _TWO_32))
-    columns = "C1, mean (kB) = first_mean; std (kB) = first_std; C2, mean (kB) = mean; std (kB) = std; "
-    columns += "C2 empty = empty"
     return Outcome(
         claims={
             "The queue swings no more at C2 than at C1 (5.4.1; here: within 4 kB of standard deviation)": (
@@ -307,7 +207,7 @@ def parking_lot(data: Data[dict[tuple[str, str], list[Run]]]) -> Outcome:
                 f"{narrow[1]:.1f} kB with R_b 32, {two[1]:.1f} kB with 64, against {one[1]:.1f} kB",
             ),
         },
-        grids=(grid("Bottlenecks", "law", columns, rows),),
+        grids=data.declared.grids({f"{name}, pattern {which}": x for (which, name), x in late.items()}),
         notes=(f"Numbers are of the second half of each stream's time, {len(runs['I', SMCC])} seeds.",),
         pictures={
             "smcc-fig-20": draw("I", QCN_SHORT, SMCC),
@@ -315,6 +215,15 @@ def parking_lot(data: Data[dict[tuple[str, str], list[Run]]]) -> Outcome:
             "smcc-fig-22": draw("II", TWO_STAGES, _TWO_32),
         },
     )
+
+
+def _moments(scenario: Scenario) -> tuple[int, int, int]:
+    """Start of S3's stream, its stop, which is the start of S4's, and the stop of that, ns."""
+    assert isinstance(scenario.traffic, Mix)
+    first = scenario.traffic.parts[1]
+    assert isinstance(first, ConstantRate)
+    assert first.stop_ns is not None
+    return first.start_ns, first.stop_ns, scenario.time_limit_ns
 
 
 def _both(runs: list[Run], start: int, change: int, stop: int) -> dict[str, float]:

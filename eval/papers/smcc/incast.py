@@ -5,67 +5,68 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from ns3_env.eval.metrics.fairness import jain_index
-from ns3_env.eval.papers.experiment import Data, experiment, repeated
-from ns3_env.eval.papers.outcome import Outcome, grid
+from ns3_env.eval.papers.declared import declared
+from ns3_env.eval.papers.experiment import Data, experiment
+from ns3_env.eval.papers.outcome import Outcome, column
 from ns3_env.eval.papers.runs import Run, mean
-from ns3_env.eval.papers.smcc import network, numbers
-from ns3_env.eval.papers.smcc.network import BCN, ENTRIES, QCN, SMCC, STANDARD, TO_RECEIVER, TWO_STAGES
+from ns3_env.eval.papers.smcc import numbers
+from ns3_env.eval.papers.smcc.numbers import QCN, TARGET_BYTES, TO_RECEIVER, TWO_STAGES
 from ns3_env.eval.papers.verdicts import listed
 from ns3_env.scenario import Scenario
+from ns3_env.scenario.traffic import FlowList
+from ns3_env.scenario.traffic.listed import Flow
 from ns3_env.simulator.results import Floats
 
-#: Long-lived flows are observed for this time; mixed ones until the last one's end, or this.
-_SECONDS, _LIMIT_S = 2.0, 20.0
+#: Sizes of sec. 5.5, read as bits: 10 kb and 500 Mb.
+LEAST_BYTES, MOST_BYTES = 1_250, 62_500_000
+SENDERS = range(1, 16)
 #: "Held": a mean this near to the target in the second half.
 _HELD_BYTES = 16e3
 #: Kinds of flows.
 LONG, MIXED = "long-lived", "mixed sizes"
-_SHOWN = (TWO_STAGES, QCN, STANDARD, SMCC, BCN)
 _Case = tuple[str, str]
 
 
+def mixed(seed: int, scale: float = 1.0) -> FlowList:
+    """Flows to the leftmost computer, of sizes uniform between the paper's two, times ``scale``, all at
+    once."""
+    random = np.random.default_rng(seed)
+    sizes = random.integers(LEAST_BYTES, round(max(2 * LEAST_BYTES, scale * MOST_BYTES)), len(SENDERS))
+    pairs = zip(SENDERS, sizes.tolist(), strict=True)
+    return FlowList(flows=[Flow(src=i, dst=0, size_bytes=size) for i, size in pairs])
+
+
 def cases(scale: float) -> dict[_Case, Scenario | Callable[[int], Scenario]]:
-    """15 to 1, long-lived and mixed; ``scale`` of the time, the sizes and of five seeds."""
-    end, limit = network.shorter(scale, _SECONDS), network.shorter(scale, _LIMIT_S)
-    to_one = partial(network.scenario, topology=network.TREE, buffer_bytes=None)  # never full
+    """Long-lived flows, and mixed ones, whose sizes are ``scale`` times the paper's."""
 
-    def mixed(name: str, seed: int) -> Scenario:
-        return to_one(ENTRIES[name], limit, network.mixed(seed, scale)).with_seed(seed)
+    def drawn(base: Scenario, seed: int) -> Scenario:
+        return base.model_copy(update={"traffic": mixed(seed, scale)}).with_seed(seed)
 
-    both: dict[_Case, Scenario | Callable[[int], Scenario]] = {}
-    for name in _SHOWN:
-        both[LONG, name] = to_one(ENTRIES[name], end, network.endless((i, 0) for i in network.SENDERS))
-        both[MIXED, name] = partial(mixed, name)
-    return both
+    scenarios: dict[Any, Scenario] = declared("smcc-incast").cases(scale)
+    return {case: partial(drawn, x) if case[0] == MIXED else x for case, x in scenarios.items()}
 
 
-@experiment(
-    "smcc-incast", "Jiang 2015, Fig. 23", repeated(cases, Run, 5), 1.0, "time, sizes, and of five seeds"
-)
+@experiment("smcc-incast", Run, cases=cases)
 def incast(data: Data[dict[_Case, list[Run]]]) -> Outcome:
     """15 sources to one receiver, long-lived and of mixed sizes."""
-    runs, end = data.runs, network.shorter(data.scale, _SECONDS)
-    long = {name: _of_long(runs[LONG, name], end) for name in _SHOWN}
-    ended = {name: _of_mixed(runs[MIXED, name]) for name in _SHOWN}
+    runs, end = data.runs, data.scenario((LONG, QCN)).time_limit_ns
+    long = {name: _of_long(x, end) for (flows, name), x in runs.items() if flows == LONG}
+    ended = {name: _of_mixed(x) for (flows, name), x in runs.items() if flows == MIXED}
+    both = (TWO_STAGES, QCN)
     all_panels: list[numbers.Panel] = [
-        (f"{name}, long-lived", runs[LONG, name][0], 0, end, TO_RECEIVER) for name in _SHOWN[:2]
+        (f"{name}, long-lived", runs[LONG, name][0], 0, end, TO_RECEIVER) for name in both
     ]
-    for name in _SHOWN[:2]:
+    for name in both:
         run = runs[MIXED, name][0]
         all_panels.append((f"{name}, mixed", run, 0, run.end_ns, TO_RECEIVER))
-    spread = "mean (kB) = mean; std (kB) = std; empty = empty"
-    long_columns = f"settled (ms) = settled; longest (kB) = longest; {spread}; Jain = jain; lost = lost"
-    ended_columns = (
-        "empty (ms) = empty_ms; empty = empty; all done (s) = done/1e9; mean (kB) = mean; lost = lost"
-    )
-    means = {name: long[name]["mean"] for name in (TWO_STAGES, QCN)}
-    settled = {name: long[name]["settled"] for name in _SHOWN}
-    empty = {name: ended[name]["empty_ms"] for name in _SHOWN}
-    target = network.TARGET_BYTES / 1e3
+    means = {name: long[name]["mean"] for name in both}
+    settled, empty = column(long, "settled"), column(ended, "empty_ms")
+    target = TARGET_BYTES / 1e3
     return Outcome(
         claims={
             "Long-lived flows: both hold the queue at its target (5.5; here: a mean within 16 kB of it)": (
@@ -81,10 +82,7 @@ def incast(data: Data[dict[_Case, list[Run]]]) -> Outcome:
                 listed(empty, ".0f", " ms"),
             ),
         },
-        grids=(
-            grid("15 long-lived flows", "law", long_columns, long.items()),
-            grid("15 flows of mixed sizes", "law", ended_columns, ended.items()),
-        ),
+        grids=data.declared.grids(long, ended),
         notes=(f"{len(runs[LONG, QCN])} seeds; the paper has one.",),
         pictures={"smcc-fig-23": numbers.draw_queues(all_panels)},
     )
@@ -107,7 +105,7 @@ def _of_mixed(runs: list[Run]) -> dict[str, float]:
     """Numbers of the receiver's queue while two or more flows share it; then only the last affects it."""
     shared: list[Floats] = [run.queue(TO_RECEIVER, 0, float(sorted(run.flow_ends_ns)[-2])) for run in runs]
     return {
-        "empty_ms": mean(float((record <= 0).sum()) * network.FINE_NS / 1e6 for record in shared),
+        "empty_ms": mean(float((record <= 0).sum()) * numbers.FINE_NS / 1e6 for record in shared),
         "empty": numbers.empty(np.concatenate(shared)),
         "done": mean(max(record.flow_ends_ns) for record in runs),
         "mean": float(np.concatenate(shared).mean()) / 1e3,

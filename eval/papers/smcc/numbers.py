@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Queues over time and as distributions: numbers, figures and series (Jiang 2015, Figs. 5, 15 to 23)."""
+"""Ports and laws; queues over time and as distributions (Jiang 2015, Figs. 5, 15 to 23)."""
 
 from __future__ import annotations
 
@@ -11,9 +11,17 @@ import numpy as np
 from ns3_env.eval.output.plots import OTHERS, envelope, styles, time_unit
 from ns3_env.eval.papers import panels
 from ns3_env.eval.papers.runs import Port, Run
-from ns3_env.eval.papers.smcc.network import BOTTLENECK, BUFFER_BYTES, SAMPLE_NS, TARGET_BYTES
 from ns3_env.simulator.results import Floats
 
+#: Laws by their names in tables and figures.
+QCN, QCN_SHORT, BCN, SMCC = "QCN", "QCN, T = 30 kB", "BCN", "SMCC"
+TWO_STAGES, STANDARD = "SMCC, two stages", "QCN, standard"
+#: (node, port) of the dumbbell's first switch to the second, and of the tree's leftmost ToR to the receiver.
+BOTTLENECK: Port = (6, 3)
+TO_RECEIVER: Port = (16, 0)
+RATE_BPS, TARGET_BYTES, BUFFER_BYTES = 1e9, 64e3, 128_000
+#: The paper looks each millisecond; its exact curves are ours, ten times as fine.
+SAMPLE_NS, FINE_NS = 1_000_000, 100_000
 #: A queue has settled if it stays this near to its target (as a share) for this number of samples.
 NEAR, SETTLED_SAMPLES = 0.25, 500
 QUEUE, TARGET = OTHERS[3], "#D55E00"

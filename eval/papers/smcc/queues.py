@@ -5,55 +5,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from ns3_env.eval.papers.experiment import Data, experiment, repeated
-from ns3_env.eval.papers.outcome import Outcome, Row, Verdict, grid
+from ns3_env.eval.papers.experiment import Data, experiment
+from ns3_env.eval.papers.outcome import Outcome, Verdict, column
 from ns3_env.eval.papers.runs import Run, mean
-from ns3_env.eval.papers.smcc import network, numbers
-from ns3_env.eval.papers.smcc.network import (
-    BCN,
-    BOTTLENECK,
-    ENTRIES,
-    QCN,
-    QCN_SHORT,
-    SMCC,
-    STANDARD,
-    TARGET_BYTES,
-    TWO_STAGES,
-    shorter,
-)
+from ns3_env.eval.papers.smcc import numbers
+from ns3_env.eval.papers.smcc.numbers import BCN, BOTTLENECK, QCN, QCN_SHORT, SMCC, TARGET_BYTES
 from ns3_env.eval.papers.verdicts import listed
-from ns3_env.scenario import Scenario
 from ns3_env.simulator.results import Floats
 
-#: Repetitions (sec. 3.1), and the numbers that the paper prints there.
-REPETITIONS, USED, EMPTY = 8, 0.968, 0.10
-#: A packet on the wire.
-FRAME_BYTES = 1048
+#: The printed probability of an empty queue (sec. 3.1), and a packet on the wire.
+EMPTY, FRAME_BYTES = 0.10, 1048
 _BESIDE = ("none", "500 Mb/s", "none again")
 
 
-def cycle_cases(scale: float) -> dict[str, Scenario]:
-    """T = 150 kB and T = 30 kB, each without, with and without background; ``scale`` is of times and
-    repetitions."""
-    phase = shorter(scale, 2.0)
-    stream = network.stream(2, 5, 500, phase, 2 * phase)
-    flows, window = network.endless(network.side_by_side(2), stream), (phase, 2 * phase)
-    return {
-        name: network.scenario(ENTRIES[name], 3 * phase, flows, measured_ns=window)
-        for name in (QCN, QCN_SHORT, STANDARD)
-    }
-
-
-@experiment(
-    "smcc-qcn",
-    "Jiang 2015, Fig. 5",
-    repeated(cycle_cases, Run, REPETITIONS),
-    1.0,
-    "times, and of the eight repetitions",
-)
+@experiment("smcc-qcn", Run)
 def cycles(data: Data[dict[str, list[Run]]]) -> Outcome:
     """QCN's queue as T and the bandwidth change."""
-    runs, phase = data.runs, shorter(data.scale, 2.0)
+    runs, phase = data.runs, data.scenario(QCN).time_limit_ns // 3
     all_panels = [
         (title, runs[name][0], begin * phase, (begin + 1) * phase, BOTTLENECK)
         for title, name, begin in (
@@ -76,14 +44,9 @@ def cycles(data: Data[dict[str, list[Run]]]) -> Outcome:
     }
     busy, empty = table[QCN, _BESIDE[1]], numbers.empty(samples)
     long, short = ([table[name, beside]["late"] for beside in _BESIDE] for name in (QCN, QCN_SHORT))
-    columns = "mean (kB) = mean; std (kB) = std; second half (kB) = late; 5 % (kB) = low; 95 % (kB) = high; "
-    columns += "empty = empty; link used = used"
+    values = {"used": busy["used"], "empty": empty, "busy": busy["empty"]}
     return Outcome(
-        rows=(
-            Row("link used beside 500 Mb/s, T = 150 kB", "", USED, busy["used"], "3.1"),
-            Row("samples with an empty queue, all panels", "", EMPTY, empty, "Fig. 5b"),
-            Row("the same, T = 150 kB beside 500 Mb/s", "", None, busy["empty"]),
-        ),
+        rows=data.declared.compare(values),
         claims={
             "QCN's queue swings more once background takes half of the link (3.1; here: in the second half "
             "of the time)": (
@@ -105,7 +68,7 @@ def cycles(data: Data[dict[str, list[Run]]]) -> Outcome:
                 f"{100 * busy['used']:.2f} %",
             ),
         },
-        grids=(grid("The queue by law and time", ("law", "flows beside"), columns, table.items()),),
+        grids=data.declared.grids(table),
         notes=(f"{len(runs[QCN])} seeds a law.",),
         pictures={
             "smcc-fig-5a": numbers.draw_queues(all_panels),
@@ -123,10 +86,8 @@ def _third(runs: list[Run], i: int, phase: int) -> dict[str, float]:
     return {**record, "late": late["std"], **used}
 
 
-#: R_a and R_b of four pairs: the paper names R_a of 256 and 64 and R_b of 64; the other R_b is a quarter.
+#: R_a and R_b of four pairs.
 PAIRS = tuple((large, delta) for large in (256, 64) for delta in (64, 16))
-#: Seconds of Fig. 16, which has ten repetitions.
-SECONDS = 2.0
 #: The queue of the deal-breaker phenomenon (5.3.1), and the span in which QCN's queue lies.
 STUCK_BYTES, QCN_BYTES = 48e3, (40e3, 80e3)
 #: "Mostly around the target": this near, for this share of the time.
@@ -138,24 +99,10 @@ def law_title(large: float, delta: float) -> str:
     return f"SMCC, R_a {large:g}, R_b {delta:g}"
 
 
-def parameter_cases(scale: float) -> dict[str, Scenario]:
-    """Three flows; ``scale`` of times and repetitions."""
-    end, flows = shorter(scale, SECONDS), network.endless(network.side_by_side(network.SOURCES))
-    entries = {law_title(*pair): network.smcc(*pair) for pair in PAIRS}
-    entries |= {name: ENTRIES[name] for name in (TWO_STAGES, QCN, BCN)}
-    return {name: network.scenario(entry, end, flows) for name, entry in entries.items()}
-
-
-@experiment(
-    "smcc-parameters",
-    "Jiang 2015, Figs. 15 and 16",
-    repeated(parameter_cases, Run, 10),
-    1.0,
-    "times, and of the ten repetitions",
-)
+@experiment("smcc-parameters", Run)
 def parameters(data: Data[dict[str, list[Run]]]) -> Outcome:
     """SMCC's queue by its parameters, against QCN and BCN."""
-    runs, end = data.runs, shorter(data.scale, SECONDS)
+    runs, end = data.runs, data.scenario(QCN).time_limit_ns
     all_panels = [
         (name, runs[name][0], 0, end, BOTTLENECK)
         for name in (*(law_title(*pair) for pair in PAIRS), QCN, BCN)
@@ -178,18 +125,14 @@ def parameters(data: Data[dict[str, list[Run]]]) -> Outcome:
         }
         for name, record in runs.items()
     }
-    columns = (
-        "settled (ms) = settled; mean (kB) = mean; steady mean (kB) = steady; steady std (kB) = steady_std; "
-    )
-    columns += "near = near; empty = empty; lost = lost; frames = frames"
-    stuck, empty = float(steady[law_title(64, 64)].mean()), numbers.empty(coarse[QCN])
+    values = {
+        "stuck": float(steady[law_title(64, 64)].mean()),
+        "empty": numbers.empty(coarse[QCN]),
+    }
     return Outcome(
-        rows=(
-            Row("steady queue, R_a 64, R_b 64", "B", STUCK_BYTES, stuck, "Fig. 15"),
-            Row("samples with an empty queue, QCN", "", 0.1, empty, "Fig. 16"),
-        ),
+        rows=data.declared.compare(values),
         claims=_parameter_claims(table, coarse),
-        grids=(grid("Three flows", "law", columns, table.items()),),
+        grids=data.declared.grids(table),
         notes=(f"Three flows, {len(runs[QCN])} seeds a law, {end / 1e9:g} s each.",),
         pictures={
             "smcc-fig-15": numbers.draw_queues(all_panels),
@@ -203,9 +146,7 @@ def _near(samples: Floats) -> float:
 
 
 def _parameter_claims(table: dict[str, dict[str, float]], coarse: dict[str, Floats]) -> dict[str, Verdict]:
-    settled, stds = (
-        {name: record[key] for name, record in table.items()} for key in ("settled", "steady_std")
-    )
+    settled, stds = column(table, "settled"), column(table, "steady_std")
     pairs = [table[law_title(*pair)]["steady"] for pair in PAIRS]
     near = {name: 100 * _near(samples) for name, samples in coarse.items()}
     inside = float(((coarse[QCN] >= QCN_BYTES[0]) & (coarse[QCN] <= QCN_BYTES[1])).mean())

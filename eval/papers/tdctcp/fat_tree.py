@@ -1,19 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Scenario: 15 hosts of a fat-tree send to the sixteenth; its numbers (Liang 2018, sec. 4.1)."""
+"""15 hosts of a fat-tree send to the sixteenth: settings, laws, numbers (Liang 2018, sec. 4.1)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
 from ns3_env.eval.metrics.fairness import jain_index
 from ns3_env.eval.papers.runs import Run
-from ns3_env.scenario import Record, Scenario
-from ns3_env.scenario.tcp_queue import Queue, Tcp
-from ns3_env.scenario.topology import FatTree3
-from ns3_env.scenario.traffic import FlowList, Incast, Traffic
+from ns3_env.scenario.traffic import FlowList
 from ns3_env.scenario.traffic.listed import Flow
 from ns3_env.simulator.results import Floats
 
@@ -24,51 +20,15 @@ RECEIVER, SENDERS = 0, tuple(range(1, 16))
 TO_RECEIVER = (16, 0)
 #: Flows start at random within it.
 SPREAD_NS = 1_000_000
-#: The controller of each name in tables and figures.
+#: Laws by their names in tables and figures.
 DCTCP, TDCTCP, CUBIC = "DCTCP", "T-DCTCP", "CUBIC"
-CONTROLLERS = {DCTCP: "dctcp", TDCTCP: "tdctcp", CUBIC: "cubic"}
+LAWS = (DCTCP, TDCTCP, CUBIC)
+#: Settings of ports: as DCTCP's authors mark, and unmarked.
+AS_PUBLISHED, NOTHING_MARKED = "K = 20 packets, 1 MB", "no marks, 1000 packets"
 SIZES: Mapping[str, int] = {"2 kB": 2_000, "50 kB": 50_000, "1 MB": 1_000_000, "10 MB": 10_000_000}
 
 
-#: The thesis gives no duration.
 SECONDS = 20.0
-
-
-def tcp(limit: str, marking: Any, packets_per_ack: int = 2, socket_buffer_bytes: int = 4 << 20) -> Tcp:
-    """Values that the thesis does not give: queues of switches, packets for an ACK, room of a socket; Linux's
-    timers."""
-    return Tcp(
-        packets_per_ack=packets_per_ack,
-        delayed_ack_timeout_ns=40_000_000,
-        min_rto_ns=200_000_000,
-        initial_rto_ns=1_000_000_000,
-        socket_buffer_bytes=socket_buffer_bytes,
-        queue=Queue.model_validate({"limit": limit, "marking": marking}),
-    )
-
-
-#: DCTCP's published threshold at a port of 1 Gb/s, kept at slower ones; Mininet's ports with RED buffer 1 MB.
-AS_PUBLISHED, PUBLISHED = "K = 20 packets, 1 MB", tcp("1MB", "auto")
-#: Linux's default queue of a device.
-NOTHING_MARKED, UNMARKED = "no marks, 1000 packets", tcp("1000 packets", "none")
-
-
-def topology() -> FatTree3:
-    """4 core, 8 aggregation and 8 edge switches, two hosts each; links of one rate, 1 µs long."""
-    two: dict[str, Any] = {"tors_per_pod": 2, "aggregation_per_pod": 2, "hosts_per_tor": 2}
-    return FatTree3(pods=4, cores=4, rate_bps=RATE_BPS, fabric_bps=RATE_BPS, **two)
-
-
-def endless(per_server: int = 1) -> Incast:
-    """This number of long-lived flows of each server, which start nearly at once."""
-    return Incast(
-        flows=per_server * len(SENDERS),
-        size_bytes="endless",
-        receiver=RECEIVER,
-        senders=list(SENDERS),
-        spread_ns=SPREAD_NS,
-        distribution="uniform",
-    )
 
 
 def four_sizes(seed: int, scale: float) -> FlowList:
@@ -82,19 +42,6 @@ def four_sizes(seed: int, scale: float) -> FlowList:
         for size in sizes
     ]
     return FlowList(flows=flows)
-
-
-def scenario(settings: Tcp, traffic: Traffic, seconds: float, seed: int = 1) -> Scenario:
-    """One run."""
-    return Scenario(
-        transport="tcp",
-        seed=seed,
-        time_limit_ns=round(seconds * 1e9),
-        topology=topology(),
-        traffic=traffic,
-        tcp=settings,
-        record=Record(),
-    )
 
 
 def numbers(run: Run) -> dict[str, float]:

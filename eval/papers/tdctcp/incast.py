@@ -3,88 +3,45 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from functools import partial
 
 import numpy as np
 
 from ns3_env.eval.output.plots import styles
-from ns3_env.eval.papers.experiment import Data, episodes, experiment, repeated
-from ns3_env.eval.papers.outcome import Grid, Outcome, Row, Verdict, grid
+from ns3_env.eval.papers.declared import declared
+from ns3_env.eval.papers.experiment import Data, experiment
+from ns3_env.eval.papers.outcome import Grid, Outcome, Row, Verdict, nested
 from ns3_env.eval.papers.panels import Curve, Drawing, Panel, bars
 from ns3_env.eval.papers.runs import Run
 from ns3_env.eval.papers.tdctcp import fat_tree
 from ns3_env.eval.papers.tdctcp.fat_tree import (
     AS_PUBLISHED,
-    CONTROLLERS,
     CUBIC,
     DCTCP,
+    LAWS,
     NOTHING_MARKED,
-    PUBLISHED,
     SECONDS,
     SIZES,
     TDCTCP,
-    UNMARKED,
-    tcp,
 )
 from ns3_env.scenario import Scenario
-from ns3_env.scenario.tcp_queue import Tcp
 from ns3_env.simulator.results import Floats
 
-#: Throughput (Mb/s), mean, 99 % and median RTT (ms): Table 4-1, the medians in the text of sec. 4.2.
-PUBLISHED_MS: Mapping[str, tuple[float | None, float, float, float]] = {
-    DCTCP: (79.44, 362.374, 1164.288, 261.120),
-    TDCTCP: (77.99, 331.272, 845.824, 185.856),
-    CUBIC: (None, 805.672, 1888.256, 1054.208),
-}
 #: T_high of sec. 3.4.
 HIGH_MS = 50.0
 #: "Close to": the thesis's own difference is 1.8 %.
 _CLOSE = 0.02
-#: Flows of each server: their minimum windows, two packets each, need a third of a second together.
-MANY = 90
-_FLOWS = MANY * len(fat_tree.SENDERS)
 #: T-DCTCP as the text of sec. 3.2 wants it: cases 5 and 7 cut less than case 8.
 _SLIGHTLY_LESS = "T-DCTCP, theta 2"
 EACH_ACKED, BY_MININET = "K = 20, each packet acknowledged", "Mininet's RED, 1 MB"
-MANY_FLOWS = f"K = 20, no drops, {_FLOWS} flows"
-#: Mininet's own RED, if its links mark (docs/sources/tcp.md, "Mininet").
-_RED = {"least": "30kB", "most": "35kB", "highest_probability": 1.0, "average_weight": 0.5}
+MANY_FLOWS = "K = 20, no drops, 1350 flows"
 #: In the table's order.
-SETTINGS: Mapping[str, Tcp] = {
-    AS_PUBLISHED: PUBLISHED,
-    EACH_ACKED: tcp("1MB", "auto", packets_per_ack=1),
-    BY_MININET: tcp("1MB", {"red": {**_RED, "gentle": False, "ecn": True}}),
-    NOTHING_MARKED: UNMARKED,
-    MANY_FLOWS: tcp("100MB", "auto", socket_buffer_bytes=1 << 18),
-}
-#: Entries by their names in tables and figures, but for the last, which has a separate row.
-_ENTRIES: Mapping[str, tuple[str, Mapping[str, float]]] = {
-    **{name: (controller, {}) for name, controller in CONTROLLERS.items()},
-    _SLIGHTLY_LESS: ("tdctcp", {"Theta": 2}),
-}
-_COLUMNS = (
-    "Mb/s = throughput_mbps; RTT, mean (ms) = rtt_mean_ms; p50 = rtt_p50_ms; p99 = rtt_p99_ms; "
-    "queue (kB) = queue_kb; Jain = jain; lost = lost; timeouts = timeouts"
-)
+SETTINGS = (AS_PUBLISHED, EACH_ACKED, BY_MININET, NOTHING_MARKED, MANY_FLOWS)
 #: Numbers by setting, entry and name.
 Table = Mapping[str, Mapping[str, Mapping[str, float]]]
 _Case = tuple[str, str]
-
-
-def cases(scale: float) -> dict[_Case, Scenario]:
-    """Long-lived flows in each setting; ``scale`` of the time."""
-    cells = [(setting, who) for setting in (AS_PUBLISHED, BY_MININET, NOTHING_MARKED) for who in CONTROLLERS]
-    cells.remove((NOTHING_MARKED, DCTCP))  # Reno, then: nothing of DCTCP
-    cells.append((AS_PUBLISHED, _SLIGHTLY_LESS))
-    cells += [(setting, who) for who in (DCTCP, TDCTCP) for setting in (EACH_ACKED, MANY_FLOWS)]
-    few, many = (fat_tree.endless(count) for count in (1, MANY))
-    return {
-        (setting, who): fat_tree.scenario(
-            SETTINGS[setting], many if setting == MANY_FLOWS else few, scale * SECONDS
-        ).under(*_ENTRIES[who])
-        for setting, who in cells
-    }
 
 
 def queue_kb(rtt_ms: float) -> float:
@@ -92,33 +49,21 @@ def queue_kb(rtt_ms: float) -> float:
     return fat_tree.RATE_BPS * rtt_ms / 8e6
 
 
-@experiment("tdctcp-incast", "Liang 2018, Table 4-1, Fig. 4-2", episodes(cases, Run), 1.0, "20 s")
+@experiment("tdctcp-incast", Run)
 def incast(data: Data[dict[_Case, Run]]) -> Outcome:
     """15 servers to one client at 100 Mb/s: throughput and RTTs."""
-    table: dict[str, dict[str, dict[str, float]]] = {}
-    for (setting, who), run in data.runs.items():
-        table.setdefault(setting, {})[who] = fat_tree.numbers(run)
-    rows = [
-        Row(f"{what}, {who}", unit, PUBLISHED_MS[who][kind], table[AS_PUBLISHED][who][name], where)
-        for kind, what, unit, name, where in (
-            (0, "throughput", "Mb/s", "throughput_mbps", "Table 4-1"),
-            (1, "mean RTT", "ms", "rtt_mean_ms", "Table 4-1"),
-            (2, "99 % RTT", "ms", "rtt_p99_ms", "Table 4-1"),
-            (3, "median RTT", "ms", "rtt_p50_ms", "sec. 4.2"),
-        )
-        for who in CONTROLLERS
-    ]
-    needed = [(who, *(queue_kb(rtt) for rtt in PUBLISHED_MS[who][1:])) for who in CONTROLLERS]
-    settings = (((name, who), record) for name in SETTINGS for who, record in table[name].items())
+    table = nested({case: fat_tree.numbers(run) for case, run in data.runs.items()})
+    kinds = ("throughput_mbps", "rtt_mean_ms", "rtt_p99_ms", "rtt_p50_ms")
+    values = {f"{law} {kind}": table[AS_PUBLISHED][law][kind] for law in LAWS for kind in kinds}
+    printed = data.declared.rows
+    needed = {
+        law: {kind: queue_kb(printed[f"{law} {kind}"].published or math.nan) for kind in kinds[1:]}
+        for law in LAWS
+    }
     return Outcome(
-        rows=rows,
+        rows=data.declared.compare(values),
         claims=claims(table),
-        grids=(
-            grid("Settings of what the thesis leaves open", ("setting", "law"), _COLUMNS, settings),
-            Grid(
-                "Queues that the thesis's RTTs need at 100 Mb/s (kB)", ("law", "mean", "p99", "p50"), needed
-            ),
-        ),
+        grids=data.declared.grids({name: table[name] for name in SETTINGS}, needed),
         notes=(f"Long-lived flows, {data.scale * SECONDS:g} s.",),
         pictures={"tdctcp-fig-4-2": _draw_rtts(data.runs)},
     )
@@ -126,19 +71,19 @@ def incast(data: Data[dict[_Case, Run]]) -> Outcome:
 
 def _draw_rtts(runs: Mapping[_Case, Run]) -> Drawing:
     """Cumulative distributions of RTTs: few flows, and many."""
-    looks = styles(CONTROLLERS)
+    looks = styles(LAWS)
     axes = {"xlabel": "RTT (ms)", "ylabel": "share of packets", "ylim": (0, 1), "xscale": "log"}
     all_panels = [
         Panel(
             title,
             [
                 (fat_tree.rtts_ms(runs[setting, who]), np.arange(1, 100) / 100, who, looks[who].of_line)
-                for who in CONTROLLERS
+                for who in LAWS
                 if (setting, who) in runs
             ],
             axes,
         )
-        for title, setting in (("15 flows", AS_PUBLISHED), (f"{_FLOWS:,} flows", MANY_FLOWS))
+        for title, setting in (("15 flows", AS_PUBLISHED), ("1,350 flows", MANY_FLOWS))
     ]
     return Drawing(all_panels, height=2.9)
 
@@ -205,28 +150,19 @@ RATIOS: Mapping[str, float] = {
     "1 MB": 1 / 1.482,
     "10 MB": 1 / (1 - 0.086),
 }
-#: Medians of all flows (4.2), ms.
-MEDIANS_MS = {DCTCP: 1000.0, TDCTCP: 800.0}
-_SEEDS, _LIMIT_S = 5, 60.0
 
 
 def flow_cases(scale: float) -> dict[str, Callable[[int], Scenario]]:
     """60 flows under DCTCP, T-DCTCP and CUBIC; ``scale`` of sizes and seeds."""
 
-    def mixed(controller: str, seed: int) -> Scenario:
-        flows = fat_tree.four_sizes(seed, scale)
-        return fat_tree.scenario(PUBLISHED, flows, _LIMIT_S, seed).under(controller)
+    def mixed(base: Scenario, seed: int) -> Scenario:
+        return base.model_copy(update={"traffic": fat_tree.four_sizes(seed, scale)}).with_seed(seed)
 
-    return {name: partial(mixed, controller) for name, controller in CONTROLLERS.items()}
+    cases = declared("tdctcp-flows").cases(scale)
+    return {name: partial(mixed, base) for name, base in cases.items()}
 
 
-@experiment(
-    "tdctcp-flows",
-    "Liang 2018, Figs. 4-3, 4-4",
-    repeated(flow_cases, Run, _SEEDS),
-    1.0,
-    "sizes, and of five seeds",
-)
+@experiment("tdctcp-flows", Run, cases=flow_cases)
 def flows(data: Data[dict[str, list[Run]]]) -> Outcome:
     """15 servers to one client at 100 Mb/s: completion times of 2 kB to 10 MB."""
     runs = data.runs
@@ -245,10 +181,7 @@ def flows(data: Data[dict[str, list[Run]]]) -> Outcome:
     heads = [head for size in SIZES for head in (f"{size}, mean", "p99")]
     return Outcome(
         rows=[
-            *(
-                Row(f"median of all flows, {x}", "ms", y, medians[x], "Fig. 4-3")
-                for x, y in MEDIANS_MS.items()
-            ),
+            *data.declared.compare(medians),
             *(
                 Row(f"{size}: T-DCTCP's mean over DCTCP's", "", ratio, ratios[size], "Fig. 4-4")
                 for size, ratio in RATIOS.items()

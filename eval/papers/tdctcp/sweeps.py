@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from ns3_env.eval.output.plots import styles
-from ns3_env.eval.papers.experiment import Data, episodes, experiment
-from ns3_env.eval.papers.outcome import Outcome, Verdict, grid
+from ns3_env.eval.papers.declared import declared
+from ns3_env.eval.papers.experiment import Data, experiment
+from ns3_env.eval.papers.outcome import Outcome, Verdict
 from ns3_env.eval.papers.panels import Drawing, Panel
 from ns3_env.eval.papers.runs import Run
 from ns3_env.eval.papers.tdctcp import fat_tree
-from ns3_env.eval.papers.tdctcp.fat_tree import AS_PUBLISHED, NOTHING_MARKED, PUBLISHED, SECONDS, UNMARKED
+from ns3_env.eval.papers.tdctcp.fat_tree import AS_PUBLISHED, NOTHING_MARKED, SECONDS
 from ns3_env.eval.papers.verdicts import listed
 from ns3_env.scenario import Scenario
 
-#: The thesis does not specify whether its ports mark; without a mark only RTTs decide.
-SETTINGS = {AS_PUBLISHED: PUBLISHED, NOTHING_MARKED: UNMARKED}
+SETTINGS = (AS_PUBLISHED, NOTHING_MARKED)
 #: "Stops rising", in shares of the throughput with the thesis's value.
 _ALIKE = 0.01
 
@@ -39,7 +39,7 @@ class Sweep:
     values: Mapping[float, float | str]
     chosen: float
     axis: str
-    settings: Sequence[str] = tuple(SETTINGS)
+    settings: Sequence[str] = SETTINGS
 
 
 def _milliseconds(*values: float) -> dict[float, float | str]:
@@ -62,38 +62,28 @@ Swept = Mapping[float, Mapping[str, float]]
 
 def cases(scale: float) -> dict[_Case, Scenario]:
     """15 long-lived flows to one host with each value; ``scale`` of the time."""
+    bases = declared("tdctcp-sweeps").cases(scale)
     return {
-        (figure, setting, number): fat_tree.scenario(
-            SETTINGS[setting], fat_tree.endless(), scale * SECONDS
-        ).under("tdctcp", {sweep.attribute: value})
+        (figure, setting, number): bases[setting].under("tdctcp", {sweep.attribute: value})
         for figure, sweep in SWEEPS.items()
         for setting in sweep.settings
         for number, value in sweep.values.items()
     }
 
 
-@experiment("tdctcp-sweeps", "Liang 2018, Figs. 3-3, 3-4, 3-5", episodes(cases, Run), 1.0, "20 s")
+@experiment("tdctcp-sweeps", Run, cases=cases)
 def sweeps(data: Data[dict[_Case, Run]]) -> Outcome:
     """T-DCTCP by alpha_factor, T_low and T_high: throughput and tail RTT of 15 servers to one client."""
     table: dict[tuple[str, str], dict[float, Mapping[str, float]]] = {}
     for (figure, setting, number), run in data.runs.items():
         table.setdefault((figure, setting), {})[number] = fat_tree.numbers(run)
-    columns = "Mb/s = throughput_mbps; RTT, mean (ms) = rtt_mean_ms; p99 = rtt_p99_ms; queue (kB) = queue_kb"
+    by_figure = (
+        {(setting, x): row for setting in sweep.settings for x, row in table[figure, setting].items()}
+        for figure, sweep in SWEEPS.items()
+    )
     return Outcome(
         claims=claims(table),
-        grids=[
-            grid(
-                f"Fig. {figure}",
-                ("setting", sweep.axis),
-                f"{columns}; lost = lost",
-                (
-                    ((setting, number), row)
-                    for setting in sweep.settings
-                    for number, row in table[figure, setting].items()
-                ),
-            )
-            for figure, sweep in SWEEPS.items()
-        ],
+        grids=data.declared.grids(*by_figure),
         notes=(f"Long-lived flows, {data.scale * SECONDS:g} s.",),
         pictures={"tdctcp-fig-3-3-to-3-5": _draw(table)},
     )

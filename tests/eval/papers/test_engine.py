@@ -4,15 +4,16 @@
 from __future__ import annotations
 
 import math
-from operator import le, lt
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from ns3_env.errors import ConfigError
-from ns3_env.eval.papers import experiment
-from ns3_env.eval.papers.experiment import Entries, Setup, entered, repeated, seeds
+from ns3_env.eval.episodes.variants import Variants, scaled
+from ns3_env.eval.papers import entries
+from ns3_env.eval.papers.entries import Entries
+from ns3_env.eval.papers.experiment import Cases, Setup, in_pool, seeds
 from ns3_env.eval.papers.runs import Run
 from ns3_env.eval.papers.verdicts import Comparison
 from ns3_env.scenario import Scenario
@@ -41,7 +42,7 @@ RESULTS: Results = {
     "totals": {"end_ns": 1000, "dropped_packets": 3},
     "losses": [],
 }
-ENTRIES = Entries({"dcqcn": {"BdpWindow": True}, "hpcc": {}}, released=("rlcc", "fdcc"))
+ENTRIES = Entries(controllers={"dcqcn": {"BdpWindow": True}, "hpcc": {}}, released=("rlcc", "fdcc"))
 
 
 def test_a_record_holds_what_the_results_say() -> None:
@@ -60,15 +61,15 @@ def test_a_record_holds_what_the_results_say() -> None:
 
 
 def test_unfinished_flows_lose_and_what_is_not_defined_is_not_compared() -> None:
-    faster = Comparison(("fdcc",), lt, ("hpcc",), "fct_slowdown_avg")
+    faster = Comparison(("fdcc",), "<", ("hpcc",), "fct_slowdown_avg")
     for unfinished in (0, 1):
         fdcc = {"fct_slowdown_avg": 1.0, "unfinished_flows": unfinished}
         assert faster.tally({"case": {"fdcc": fdcc, "hpcc": {"fct_slowdown_avg": 2.0}}}).holds == (
             not unfinished
         )
     table: Numbers = {"case": {"fdcc": {"x": None}, "hpcc": {"x": 2.0}, "dcqcn": {"x": 1.0}}}
-    assert Comparison(("fdcc",), le, ("hpcc", "dcqcn"), "x").tally(table).holds is None
-    count = Comparison(("hpcc",), le, ("fdcc", "dcqcn"), "x").tally(table)
+    assert Comparison(("fdcc",), "<=", ("hpcc", "dcqcn"), "x").tally(table).holds is None
+    count = Comparison(("hpcc",), "<=", ("fdcc", "dcqcn"), "x").tally(table)
     assert (count.won, count.lost) == (0, [("case", "DCQCN")])
 
 
@@ -84,7 +85,7 @@ def test_a_verdict_counts_the_comparisons_and_names_those_that_are_lost(
     entry: str, others: tuple[str, ...], verdict: tuple[bool | None, str]
 ) -> None:
     table: Numbers = {"1": {"a": {"x": 3.0}, "b": {"x": 2.0}}, "2": {"a": {"x": 0.0}, "b": {"x": 1.0}}}
-    assert Comparison((entry,), lt, others, "x", case="1").tally(table).verdict == verdict
+    assert Comparison((entry,), "<", others, "x", case="1").tally(table).verdict == verdict
 
 
 def test_a_scale_is_of_repetitions_and_each_has_a_seed_of_its_own() -> None:
@@ -93,7 +94,8 @@ def test_a_scale_is_of_repetitions_and_each_has_a_seed_of_its_own() -> None:
     base = Scenario(topology=Dumbbell(senders=2), traffic=Incast(flows=2, size_bytes=2000, spread_ns=9000))
     sizes = base.model_copy(update={"traffic": Incast(flows=3, size_bytes=1000)}).under("hpcc")
     cases = {"all": base.under("hpcc"), "by seed": sizes.with_seed}
-    play = repeated(lambda scale: cases, lambda x: tuple(x["flows"]["start_ns"]), 2)
+    keep = in_pool(lambda x: tuple(x["flows"]["start_ns"]))
+    play: Cases[dict[str, list[tuple[float, ...]]]] = Cases(lambda scale: cases, keep, repetitions=2)
     with Simulator() as simulator:
         runs = play(Setup(simulator, 1.0, lambda text: None, {})).runs
         later = play(Setup(simulator, 1.0, lambda text: None, {}, seed=2)).runs
@@ -105,13 +107,35 @@ def test_a_scale_is_of_repetitions_and_each_has_a_seed_of_its_own() -> None:
 
 def test_controllers_have_the_parameters_of_the_published_simulator_or_of_their_papers() -> None:
     base = Scenario(topology=Dumbbell(senders=2), traffic=Incast())
-    entries = Entries({"dcqcn": {"BdpWindow": True}, "mpcc": {}}, parameters="paper")
-    by_paper = entries.each(base, {})["dcqcn"].controllers[0].attributes
+    both = Entries(controllers={"dcqcn": {"BdpWindow": True}, "mpcc": {}}, parameters="paper")
+    by_paper = both.each(base, {})["dcqcn"].controllers[0].attributes
     assert by_paper["DecreaseInterval"] == "50us"  # Zhu 2015
     assert by_paper["BdpWindow"] is True
-    published = entries.each(base, {}, "published")
+    published = both.each(base, {}, "published")
     assert published["dcqcn"].controllers[0].attributes == {"BdpWindow": True}
-    assert entries.each(base, {})["mpcc"] == published["mpcc"]  # MPCC's defaults are its thesis's
+    assert both.each(base, {})["mpcc"] == published["mpcc"]  # MPCC's defaults are its thesis's
+
+
+def test_cases_are_the_combinations_of_axes_at_a_scale() -> None:
+    """A whole number remains one, between its bounds; ``without`` leaves a combination out."""
+    assert scaled({"a": [{"scaled": 10, "least": 3, "most": 6, "plus": 1}]}, 1.0) == {"a": [7]}
+    assert [scaled({"scaled": x, "least": 3}, 0.25) for x in (10, 30, 30.0)] == [3, 8, 7.5]
+    variants = Variants(
+        scenario={"topology": {"kind": "dumbbell", "senders": 4}, "traffic": {"kind": "incast"}},
+        axes={
+            "flows": {n: {"traffic.flows": n, "time_limit_ns": {"scaled": 1000}} for n in (2, 3)},
+            "under": {name: {"controllers": [name]} for name in ("hpcc", "mpcc")},
+        },
+        without=[[3, "hpcc"]],
+    )
+    cases = variants.cases(0.5)
+    assert list(cases) == [(2, "hpcc"), (2, "mpcc"), (3, "mpcc")]
+    assert {case.time_limit_ns for case in cases.values()} == {500}
+    assert [(len(x.flows()), x.controllers[0].name) for x in cases.values()] == [
+        (2, "hpcc"),
+        (2, "mpcc"),
+        (3, "mpcc"),
+    ]
 
 
 def missing(name: str) -> Path:
@@ -121,7 +145,7 @@ def missing(name: str) -> Path:
 def test_a_policy_that_is_not_there_is_left_out_and_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(experiment, "released", missing)
+    monkeypatch.setattr(entries, "released", missing)
     base = Scenario(topology=Dumbbell(senders=2), traffic=Incast(flows=2, size_bytes=2000))
     present, notes = ENTRIES.present({})
     assert tuple(ENTRIES.each(base, present)) == tuple(ENTRIES.controllers)
@@ -129,7 +153,7 @@ def test_a_policy_that_is_not_there_is_left_out_and_named(
         f"{name} did not play: no policy of that name is released." for name in ("RLCC", "FDCC")
     )
     file = mlp_file(tmp_path / "policy.safetensors")
-    monkeypatch.setattr(experiment, "released", lambda name: file)
+    monkeypatch.setattr(entries, "released", lambda name: file)
     assert ENTRIES.present({}) == ({"rlcc": file, "fdcc": file}, ())
     present, notes = ENTRIES.present({"mine": file, "fdcc": file})
     assert notes == tuple(f"{name} is a policy given for this run." for name in ("MINE", "FDCC"))
@@ -137,13 +161,14 @@ def test_a_policy_that_is_not_there_is_left_out_and_named(
 
 
 def test_every_entry_has_the_same_flows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(experiment, "released", missing)
+    monkeypatch.setattr(entries, "released", missing)
     cases = {
         n: Scenario(topology=Dumbbell(senders=4), traffic=Incast(flows=n, size_bytes=9000, spread_ns=9000))
         for n in (2, 8)
     }
     messages: list[str] = []
-    play = entered(ENTRIES, lambda scale: cases, lambda results: tuple(results["flows"]["start_ns"]))
+    keep = in_pool(lambda results: tuple(results["flows"]["start_ns"]))
+    play: Cases[dict[int, dict[str, tuple[float, ...]]]] = Cases(lambda scale: cases, keep, ENTRIES)
     with Simulator() as simulator:
         policies = {"fdcc": mlp_file(tmp_path / "policy.safetensors")}
         runs = play(Setup(simulator, 1.0, messages.append, policies)).runs

@@ -50,7 +50,7 @@ def folder_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]
     @functools.cache
     def play(name: str) -> Path:
         folder = tmp_path_factory.mktemp(name)
-        scale = str(TINY.get(name, EXPERIMENTS[name].scale / 100))
+        scale = str(TINY.get(name, EXPERIMENTS[name].declared.scale / 100))
         options = ["--scale", scale, "--out", str(folder / "new" / "out")]
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(link, "BENCHMARKS", 1)

@@ -10,26 +10,30 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ns3_env.eval.papers.hpcc import network
-from ns3_env.eval.papers.hpcc.fct import claims
-from ns3_env.eval.papers.hpcc.network import (
+from ns3_env.eval.papers.declared import declared
+from ns3_env.eval.papers.hpcc.fct import (
     BUSY,
+    DIRECTIONS,
     INCAST,
     INCAST_BYTES,
     LABELS,
     Tails,
+    claims,
     measure,
+    topology,
 )
 from ns3_env.scenario.traffic import FlowList
 from ns3_env.scenario.traffic.listed import Flow
 from ns3_env.simulator import Simulator
 
+CASES = declared("hpcc-fct").cases
+
 
 def test_the_network_is_the_published_one() -> None:
     """376 nodes and 480 links (mix/fat.txt); no switch has more to send up than it can."""
-    built = network.topology().build()
+    built = topology().build()
     assert (len(built.nodes), len(built.hosts), len(built.links)) == (376, 320, 480)
-    assert network.DIRECTIONS == 2 * 480
+    assert DIRECTIONS == 2 * 480
     assert built.faults() == []
     rates = Counter(rate for link in built.links for rate in [link.rate_bps])
     assert rates == {100e9: 320, 400e9: 160}
@@ -41,14 +45,14 @@ def test_the_network_is_the_published_one() -> None:
 
 def test_the_base_rtt_is_twelve_microseconds(simulator: Simulator) -> None:
     far = FlowList(flows=[Flow(src=0, dst=319, size_bytes=1000)])
-    base = network.cases(20_000)[BUSY].model_copy(update={"traffic": far})
+    base = CASES(0.0002)[BUSY].model_copy(update={"traffic": far})
     assert simulator.play(base.under("dcqcn"))["flows"]["base_rtt_ns"][0] == pytest.approx(12e3, rel=0.05)
 
 
 def test_loads_are_the_papers_and_incasts_add_two_percent() -> None:
     duration = 2_000_000
     offered, incasts = {}, {}
-    for title, scenario in network.cases(duration).items():
+    for title, scenario in CASES(0.02).items():
         flows = scenario.flows()
         sizes = np.array(flows.size_bytes)
         offered[title] = float(sizes[sizes != INCAST_BYTES].sum() * 8e9 / (320 * 100e9 * duration))

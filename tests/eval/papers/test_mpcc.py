@@ -8,6 +8,7 @@ import math
 import numpy as np
 import pytest
 
+from ns3_env.eval.papers.declared import declared
 from ns3_env.eval.papers.mpcc import open_loop, state_switch
 from ns3_env.eval.papers.mpcc.link import empty_ns
 from ns3_env.eval.papers.mpcc.open_loop import BOTTLENECK, NO_WINDOW, RATE_BPS, model, respond, slope_bps
@@ -46,7 +47,9 @@ def test_the_switch_follows_the_model_in_open_loop() -> None:
 
 def test_the_state_is_the_later_bottlenecks_queue_while_that_is_the_longer_one() -> None:
     with Simulator() as simulator:
-        run, hops = state_switch.keep(simulator.play(state_switch.cases(0.2)["flow 2 after 30 µs"]))
+        run, hops = state_switch.keep(
+            simulator.play(declared("mpcc-state-switch").cases(0.2)["flow 2 after 30 µs"])
+        )
     assert hops[:, 1].tolist() == [1, 3, 1]
     first, third = (run.lengths[port] for port in state_switch.BOTTLENECKS.values())
     longer = run.times_ns[third > first + 1080]

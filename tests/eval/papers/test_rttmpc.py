@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 
 from ns3_env.eval.papers.rttmpc import buffers, sharing
 from ns3_env.eval.papers.rttmpc.bottleneck import RATE_BPS, RTT_NS, Flows, Path, episode, measure, rttmpc
-from ns3_env.eval.papers.rttmpc.buffers import BUFFERS_BDP, FLOWS, LOSSES, RATES, RTTS_MS
+from ns3_env.eval.papers.rttmpc.buffers import BUFFERS_BDP, FLOWS
 from ns3_env.eval.papers.rttmpc.sharing import ALONE, BBR, CUBIC, DIFFERENT, NEAR_B, NEAR_P, PUBLISHED
 from ns3_env.eval.papers.rttmpc.ten_gigabit import MPC, NOISY, one_flow_claims
 from ns3_env.simulator import Simulator
@@ -92,10 +93,12 @@ def test_table_v_meets_the_papers_own_claims_but_for_three() -> None:
 
     Spreads and times as Figs. 5, 6, 8 have them: growing, and falling to an RTT.
     """
-    steps, published = np.arange(len(BUFFERS_BDP)), {"rate": RATES, "rtt": RTTS_MS, "lost": LOSSES}
+    steps = np.arange(len(BUFFERS_BDP))
     curves = {"rate_spread": 0.1 * steps, "rtt_spread": 0.5 * steps}
     curves["reached_s"] = np.maximum(0.025, 1000 / 8.0**steps)
-    table = {name: np.array([numbers[flows] for flows in FLOWS]) for name, numbers in published.items()}
+    table = {
+        name: np.array([numbers[flows] for flows in FLOWS]) for name, numbers in buffers.PUBLISHED.items()
+    }
     assert failed(buffers.claims(table | {name: np.array([x] * 4) for name, x in curves.items()})) == [
         "The number of flows hardly changes the combined rate",
         "Larger buffers lose fewer packets",
@@ -112,15 +115,17 @@ def test_fig_4_meets_the_papers_own_claims() -> None:
     assert failed(one_flow_claims(worse, 9.41)) == ["Its rate is stable", "It loses nothing"]
 
 
-def their_flows(*columns: tuple[float, ...]) -> dict[str, Floats]:
+KINDS = ("rate", "rate_std", "rtt", "rtt_std")
+
+
+def their_flows(*columns: Sequence[float]) -> dict[str, Floats]:
     """Flows with the paper's numbers: mean and standard deviation of rate and RTT (ms)."""
-    names = ("rate", "rate_std", "rtt", "rtt_std")
-    return {name: np.array(x, dtype=np.float64) for name, x in zip(names, columns, strict=True)}
+    return {name: np.array(x, dtype=np.float64) for name, x in zip(KINDS, columns, strict=True)}
 
 
 def test_tables_i_and_ii_meet_the_papers_own_claims_but_for_one_cap_each() -> None:
     """18.8 of a cap of 20 (Table I), 9.0 of 10 (Table II)."""
-    results = {case: their_flows(*columns) for case, columns in PUBLISHED.items()}
+    results = {case: their_flows(*(columns[name] for name in KINDS)) for case, columns in PUBLISHED.items()}
     results[ALONE] = results[BBR] = their_flows((40.0,), (0.5,), (25.2,), (0.2,))
     results[CUBIC] = their_flows((40.0,), (0.5,), (25.2,), (7.0,))
     results[NEAR_P] = results[DIFFERENT]

@@ -6,53 +6,60 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from ns3_env.eval.papers.declared import declared
 from ns3_env.eval.papers.irn import lossy
-from ns3_env.eval.papers.irn.lossy import CONTROLLERS, IRN, NETWORKS, NONE, WITH
+from ns3_env.eval.papers.irn.lossy import CONTROLLERS, DCQCN, IRN, NETWORKS, NONE, WITH
 from ns3_env.eval.papers.runs import Run
-from ns3_env.eval.papers.smcc import bottlenecks, network, numbers
+from ns3_env.eval.papers.smcc import bottlenecks, numbers
+from ns3_env.eval.papers.smcc import incast as smcc_incast
 from ns3_env.eval.papers.smcc.bottlenecks import _decreases
-from ns3_env.eval.papers.smcc.network import BOTTLENECK, DUMBBELL, ENTRIES, SMCC
+from ns3_env.eval.papers.smcc.numbers import BOTTLENECK, SMCC
 from ns3_env.eval.papers.tdctcp import fat_tree, incast, sweeps
-from ns3_env.eval.papers.tdctcp.fat_tree import DCTCP, TDCTCP
-from ns3_env.eval.papers.tdctcp.incast import AS_PUBLISHED, EACH_ACKED, PUBLISHED_MS
+from ns3_env.eval.papers.tdctcp.fat_tree import AS_PUBLISHED, DCTCP, LAWS, TDCTCP
+from ns3_env.eval.papers.tdctcp.incast import EACH_ACKED
 from ns3_env.scenario.topology import Network
 from ns3_env.scenario.traffic import Incast
 from ns3_env.simulator import Simulator
 from ns3_env.simulator.results import Floats
 from tests.eval.papers.verdicts import failed
 
+RATE_BPS = 40e9
+
 
 def test_the_network_has_the_papers_size_and_bdp(simulator: Simulator) -> None:
-    scenario = lossy.scenario(IRN, NONE, Incast(size_bytes=1000, senders=[0], receiver=53), 1_000_000)
-    built = scenario.topology.build()
+    one = Incast(size_bytes=1000, senders=[0], receiver=53)
+    base = declared("irn-incast").cases(1)[NONE, 10, IRN]
+    assert base.switch.buffer_bytes == 6 * 2 * 120e3
+    built = base.topology.build()
     assert len(built.hosts) == 54
-    assert {link.rate_bps for link in built.links} == {40e9}
-    base_rtt_ns = simulator.play(scenario)["flows"]["base_rtt_ns"][0]
-    assert base_rtt_ns * lossy.RATE_BPS / 8e9 == pytest.approx(120e3, rel=0.06)
-    assert lossy.BUFFER_BYTES == 6 * 2 * 120e3
+    assert {link.rate_bps for link in built.links} == {RATE_BPS}
+    base_rtt_ns = simulator.play(base.model_copy(update={"traffic": one}))["flows"]["base_rtt_ns"][0]
+    assert base_rtt_ns * RATE_BPS / 8e9 == pytest.approx(120e3, rel=0.06)
 
 
 def test_networks_differ_in_recovery_and_pauses_alone() -> None:
+    cases = lossy.incast_cases(0.01)
     for controller in CONTROLLERS:
-        scenarios = [lossy._request(name, controller, 10, 0.01, 3) for name in NETWORKS]
-        for name, scenario in zip(NETWORKS, scenarios, strict=True):
-            assert (scenario.recovery, scenario.switch.pfc) == NETWORKS[name]
+        scenarios = {name: cases[controller, 10, name](3) for name in NETWORKS}
+        for name, scenario in scenarios.items():
+            kind = "selective_repeat" if name.startswith("selective") else "go_back_n"
+            assert (scenario.recovery.kind, scenario.switch.pfc) == (kind, name.endswith("with PFC"))
             assert scenario.retransmission_timeout_ns == (0 if name == WITH else 320_000)
-        assert len({str(scenario.traffic) for scenario in scenarios}) == 1
+            assert (scenario.switch.ecn is not None) == (controller == DCQCN)
+        assert len({str(scenario.traffic) for scenario in scenarios.values()}) == 1
 
 
 def test_an_incast_without_losses_takes_what_its_link_needs(simulator: Simulator) -> None:
-    run = Run(simulator.play(lossy._request(WITH, NONE, 10, 0.02, 1)))
+    run = Run(simulator.play(lossy.incast_cases(0.02)[NONE, 10, WITH](1)))
     assert run.lost == 0
-    needed_ns = 3_000_000 * 1.048 * 8e9 / lossy.RATE_BPS
+    needed_ns = 3_000_000 * 1.048 * 8e9 / RATE_BPS
     assert needed_ns < np.max(run.flow_ends_ns) < needed_ns + 40_000
 
 
 def numbers_of(name: str) -> dict[str, float]:
     """Numbers of a run that has the thesis's values."""
-    throughput, mean, p99, median = PUBLISHED_MS[name]
-    rtts = {"rtt_mean_ms": mean, "rtt_p50_ms": median, "rtt_p99_ms": p99}
-    return {"throughput_mbps": throughput or 0.0, **rtts}
+    kinds = ("throughput_mbps", "rtt_mean_ms", "rtt_p50_ms", "rtt_p99_ms")
+    return {kind: declared("tdctcp-incast").rows[f"{name} {kind}"].published or 0.0 for kind in kinds}
 
 
 def test_trends_as_sec_3_4_tells_them_meet_its_claims() -> None:
@@ -73,7 +80,7 @@ def test_trends_as_sec_3_4_tells_them_meet_its_claims() -> None:
 
 
 def test_the_theses_numbers_meet_its_claims_but_for_what_its_law_cannot_do() -> None:
-    main = {name: numbers_of(name) for name in PUBLISHED_MS}
+    main = {name: numbers_of(name) for name in LAWS}
     settings = {AS_PUBLISHED: {**main, "T-DCTCP, theta 2": main[TDCTCP]}, EACH_ACKED: main}
     assert failed(incast.claims(settings)) == ["Cases 5 and 7 cut slightly less than case 8, DCTCP's"]
 
@@ -81,7 +88,7 @@ def test_the_theses_numbers_meet_its_claims_but_for_what_its_law_cannot_do() -> 
 def test_marks_keep_the_rtt_where_the_threshold_is() -> None:
     """15 flows of DCTCP, each packet acknowledged, K = 20 packets: 20 to 60 packets of 1502 B at 100 Mb/s."""
     with Simulator() as simulator:
-        run = Run(simulator.play(incast.cases(0.025)[EACH_ACKED, DCTCP]))
+        run = Run(simulator.play(declared("tdctcp-incast").cases(0.025)[EACH_ACKED, DCTCP]))
     record, rtts = fat_tree.numbers(run), fat_tree.rtts_ms(run)
     assert 20 * 0.12 < record["rtt_p50_ms"] < 60 * 0.12
     assert record["throughput_mbps"] > 80
@@ -113,11 +120,14 @@ def far_end(network: Network, port: tuple[int, int]) -> int:
 
 
 def test_the_watched_ports_are_the_bottlenecks() -> None:
-    assert far_end(DUMBBELL.build(), BOTTLENECK) == 7
-    lot = bottlenecks.parking_lot_topology().build()
-    assert (far_end(lot, bottlenecks.FIRST), far_end(lot, bottlenecks.SECOND)) == (9, 10)
-    assert far_end(network.TREE.build(), network.TO_RECEIVER) == 0
-    assert len(network.mixed(1).flows) == 15
+    for name, ends in {
+        "smcc-qcn": {BOTTLENECK: 7},
+        "smcc-parking-lot": {bottlenecks.FIRST: 9, bottlenecks.SECOND: 10},
+        "smcc-incast": {numbers.TO_RECEIVER: 0},
+    }.items():
+        network = next(iter(declared(name).cases(1).values())).topology.build()
+        assert {port: far_end(network, port) for port in ends} == ends
+    assert len(smcc_incast.mixed(1).flows) == 15
 
 
 def test_a_settled_queue_stays_near_its_target() -> None:
@@ -139,10 +149,8 @@ def test_a_decrease_is_as_large_whatever_the_rate_is_where_steps_are_additive() 
 
 def test_smcc_holds_its_target_beside_background_and_the_queue_is_seen_each_100_us() -> None:
     end = 300_000_000
-    flows = network.endless(network.side_by_side(2), network.stream(2, 5, 500, end // 2))
     with Simulator() as simulator:
-        scenario = network.scenario(ENTRIES[SMCC], end, flows, measured_ns=(end // 2, end))
-        run = Run(simulator.play(scenario))
+        run = Run(simulator.play(declared("smcc-background").cases(end / 4e9)[SMCC, 500]))
     assert run.step_ns == 1e5
     assert abs(numbers.fine([run], 0.8 * end, end).mean() - 64e3) < 8e3
     assert run.used(BOTTLENECK) == pytest.approx(1, abs=0.01)

@@ -39,9 +39,11 @@ def test_a_cell_costs_more_than_its_simulation() -> None:
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    hosts = {16: (large.NETWORKS[16][0], 20_000)}
-    monkeypatch.setattr(large, "NETWORKS", hosts)
-    monkeypatch.setattr(large, "FLOWS", (100,))
+    few = {"traffic": large.NETWORKS[16, 0].traffic.model_copy(update={"duration_ns": 20_000})}
+    few["time_limit_ns"] = 120_000
+    networks = {case: one.model_copy(update=few) for case, one in large.NETWORKS.items() if case[0] == 16}
+    monkeypatch.setattr(large, "NETWORKS", networks)
+    monkeypatch.setattr(large, "FLOWS", {100: large.FLOWS[100]})
 
 
 @pytest.mark.usefixtures("small")
