@@ -10,7 +10,6 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
-from gymnasium.utils.env_checker import check_env
 
 from ns3_env.agents.configuration.config import EnvConfig
 from ns3_env.agents.curriculum.curriculum import Curriculum, CurriculumConfig
@@ -126,12 +125,6 @@ def test_a_former_id_names_the_one_of_today() -> None:
         pytest.raises(gymnasium.error.DeprecatedEnv, match="Please use `ns3_env/Incast-v4` instead"),
     ):
         gymnasium.make("ns3_env/Incast-v3")
-
-
-def test_gymnasiums_checker_passes() -> None:
-    env = gymnasium.make("ns3_env/Bursts-v4")
-    check_env(env.unwrapped)
-    env.close()
 
 
 @pytest.mark.parametrize("name", STEPPED)
