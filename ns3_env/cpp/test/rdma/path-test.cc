@@ -130,41 +130,6 @@ TEST("a path of five switches carries five records in order")
     }
 }
 
-/// docs/sources/published-simulator.md, "Results to meet": host 4 receives in a dumbbell, higher ones in a fat-tree.
-TEST("a flow alone takes the published time, to the nanosecond")
-{
-    constexpr Picos START = 77 * NS;
-    const auto lone =
-        [](const std::string& controller, uint32_t from, uint32_t to, uint64_t bytes, Picos fctNs)
-    {
-        Scenario s = to == 4 ? Dumbbell(4, 100e9) : FatTree16();
-        s.controllers[0].name = controller;
-        AddFlow(s, from, to, bytes, START);
-        Played net(std::move(s));
-        ASSERT_EQ(net.Of(0).end - START, fctNs * NS, controller << ": " << bytes << " B to " << to);
-        ASSERT_EQ(net->Context().pool.LiveCount(), 0, "packets left behind");
-    };
-    const auto inDumbbell = [&](const std::string& controller, std::vector<Picos> fctNs)
-    {
-        lone(controller, 0, 4, 1000, fctNs[0]);
-        lone(controller, 0, 4, 1500, fctNs[1]);
-        lone(controller, 0, 4, 20'000'000, fctNs[2]);
-    };
-    for (const char* name : {"fixed-window", "dcqcn", "dctcp"})
-    {
-        inDumbbell(name, {6261, 6304, 1'666'178});
-    }
-    for (const char* name : {"timely", "swift"}) // 8 B of telemetry each
-    {
-        inDumbbell(name, {6264, 6308, 1'686'180});
-    }
-    inDumbbell("hpcc", {6282, 6329, 1'840'962});
-    lone("dctcp", 0, 15, 1000, 12'258);
-    lone("hpcc", 0, 15, 1000, 12'276);
-    lone("dctcp", 1, 14, 1'000'000, 95'175);
-    lone("hpcc", 1, 14, 1'000'000, 103'582);
-}
-
 /// The nodes between two hosts, for a flow with a given source port.
 std::vector<uint32_t>
 NodesOf(const Routing& routing, uint32_t from, uint32_t to, const FiveTuple& tuple)

@@ -2,10 +2,6 @@
 // Tests of the published simulator's deviations on a network, compared with the default preset.
 #include "test-network.h"
 
-#include "ns3/boolean.h"
-#include "ns3/rng-stream.h"
-
-#include <sstream>
 #include <tuple>
 
 namespace ns3::env::rdma::test
@@ -27,29 +23,6 @@ With(bool published, Scenario s)
 {
     s.published = published;
     return s;
-}
-
-/// Pause and resume frames each use a random stream, though nothing in them is random.
-TEST("PFC frames take random numbers in the published simulator alone")
-{
-    for (const bool published : {false, true})
-    {
-        uint64_t frames{0};
-        Scenario s = With(published, Exact(8));
-        s.buffer.bufferBytes = 600'000;
-        AddIncast(s, 8, 200'000);
-        const uint64_t streams = 6 * s.isSwitch.size() + 2;
-        TestNetwork net(std::move(s));
-        for (Port* port : net->Ports())
-        {
-            Trace(*port, "Tx", [&](const Packet& x) { frames += x.flow == nullptr ? 1 : 0; });
-        }
-        net->Run();
-        ASSERT_GT(frames, 10, "there were pauses");
-        const double expected =
-            published ? RngStream(1, streams + frames, 1).RandU01() : OneStream().Draw();
-        ASSERT_EQ(net->Context().random->Draw(), expected, Mode(published) << frames << " frames");
-    }
 }
 
 /// A paused host still answers under DCQCN and TIMELY, with ACKs in the high-priority queue, and if the pause is for
@@ -75,60 +48,6 @@ TEST("ACKs of some controllers and groups pass a pause in the published simulato
             ASSERT_EQ(net.Of(0).end < RESUMED, passes, "ACK");
             ASSERT_GT(net.Of(1).end, RESUMED, "data");
         }
-    }
-}
-
-/// A round trip of 720 us is longer than a receiver waits: it answers one gap twice, and the sender goes back twice.
-/// Duplicates are then not answered or, if the flow has ended, answered as by a new receiver.
-TEST("published: answers to duplicates")
-{
-    uint64_t acked{0};
-    uint32_t lost{0};
-    uint32_t toDuplicates{0};
-    uint32_t toForgotten{0};
-    const auto onRx = [&](const Packet& packet)
-    {
-        if (packet.flow->Id() == 0)
-        {
-            const bool nack = packet.kind == PacketKind::Nack;
-            toForgotten += nack && packet.sequence == 0 ? 1 : 0;
-            toDuplicates += !nack && packet.sequence <= acked ? 1 : 0;
-            acked = std::max(acked, packet.sequence);
-        }
-    };
-
-    Scenario s = Dumbbell(2, 100e9, 120 * US);
-    SetWindow(s, 1'000'000'000);
-    s.buffer.bufferBytes = 1ULL << 30;
-    // The second flow prolongs the gap: together at half the rate. The third continues when the others have ended.
-    AddFlows(s, {{0, 2, 4'000'000}, {0, 2, 4'000'000}, {2, 1, 50'000'000}});
-    TestNetwork net(std::move(s));
-    Drop(net.PortTo(3, 4),
-         [&](const Packet& packet)
-         { return packet.flow->Id() == 0 && packet.sequence == 100'000 && ++lost == 1; });
-    Trace(*net->Nics()[0], "Rx", onRx);
-    net->Run();
-    ASSERT_EQ(net.Of(0).ackedBytes, 4'000'000, "all is acknowledged");
-    ASSERT_EQ(toDuplicates, 0, "ACKs of duplicates");
-    ASSERT_GT(toForgotten, 0, "a new receiver's NACKs");
-}
-
-/// The first packet is lost, and every packet is marked: the NACK is the sender's only feedback for a round trip.
-TEST("a NACK carries its packet's mark to the controller")
-{
-    for (const bool published : {false, true})
-    {
-        Scenario s = With(published, Exact(1, {{0, 1, 10'000}}, "dctcp"));
-        s.ecn = {.enabled = true, .kminBytes = -1, .kmaxBytes = -1, .pmax = 1};
-        const Flow* flow = nullptr;
-        TestNetwork net(std::move(s), [&flow](Flow& made, const FlowEntry&) { flow = &made; });
-        Drop(net.PortTo(2, 3),
-             [](const Packet& packet) { return packet.sequence == 0 && packet.sentAt == 0; });
-        double rate = 0;
-        At(7 * US, [&] { rate = flow->RateBps(); });
-        net->Run();
-        ASSERT_GT(rate, 0, Mode(published) << "asked while the flow ran");
-        ASSERT_LT(rate, 100e9, Mode(published) << "cut");
     }
 }
 
@@ -171,33 +90,6 @@ TEST("a receiver's NACKs of one gap keep their interval, those of another do not
     }
 }
 
-/// Three flows of one packet in flight each are paused, and the first ends meanwhile: whose turn is next.
-TEST("whose turn it is after a flow has ended")
-{
-    for (const auto& [published, before, next] :
-         {std::tuple{false, 3U, 1U}, {false, 2U, 2U}, {true, 3U, 2U}, {true, 2U, 1U}})
-    {
-        const Case about(Mode(published) + "flow " + Shown(before - 1) + " served last");
-        // the pause takes 1003 ns to the host, a packet 84 ns to the link
-        const Picos start = (1010 - 84 * static_cast<Picos>(before)) * NS;
-        Scenario s =
-            With(published,
-                 Exact(1, {{0, 1, 1000, start}, {0, 1, 3000, start}, {0, 1, 3000, start}}));
-        SetWindow(s, 1000);
-        TestNetwork net(std::move(s));
-        SwitchPort& toSender = net.PortTo(2, 0);
-        At(0, [&toSender] { toSender.SendPfc(PacketKind::Pause); });
-        At(20 * US, [&toSender] { toSender.SendPfc(PacketKind::Resume); });
-        std::vector<uint32_t> sent;
-        Trace(*net->Nics()[0], "Tx", [&](const Packet& x) { sent.push_back(x.flow->Id()); });
-        net->Run();
-        ASSERT_EQ(sent.size(), 7, "packets");
-        ASSERT(std::equal(sent.begin(), sent.begin() + before, std::vector{0U, 1U, 2U}.begin()),
-               "before the pause");
-        ASSERT_EQ(sent[before], next, "after it");
-    }
-}
-
 /// One packet at a time, so that nothing ever waits in a switch.
 TEST("published: the end of a switch's transmission is an event only where something waits for it")
 {
@@ -212,38 +104,6 @@ TEST("published: the end of a switch's transmission is an event only where somet
     const uint64_t start = 10;                     // at most, of the flow and its timer
     ASSERT_GT(Simulator::GetEventCount() + 1, arrivals + ends, "events");
     ASSERT_LT(Simulator::GetEventCount(), arrivals + ends + start, "events");
-}
-
-/// At 10 Gb/s sixteen senders reach gaps of more than 4 us, and rate cuts in the nanosecond of departures.
-TEST("published: DCQCN's timers take their turn with departures")
-{
-    const auto endsOf = [](bool turns)
-    {
-        std::istringstream startsNs("7327 5585 9172 11401 13787 10366 8158 7384 "
-                                    "12496 15449 10909 5889 6806 15333 10676 4226");
-        Scenario s = Dumbbell(16, 10e9);
-        s.controllers[0].name = "dcqcn";
-        s.ecn = {true, 100e3, 400e3, 0.2, 25e9};
-        s.buffer.bufferBytes = 16ULL << 20;
-        for (uint32_t i = 0; i < 16; ++i)
-        {
-            Picos startNs = 0;
-            startsNs >> startNs;
-            AddFlow(s, i, 16, 2'000'000, startNs * NS);
-        }
-        const auto hook = [turns](Flow& flow, const FlowEntry&)
-        {
-            if (!turns)
-            {
-                flow.Controller().SetAttribute("TimerEvents", BooleanValue(false));
-            }
-        };
-        TestNetwork net(std::move(s), hook);
-        net->Run();
-        return net.Ends();
-    };
-
-    ASSERT(endsOf(true) != endsOf(false), "it matters which acts first");
 }
 
 /// Two hosts, and between their switches two paths of equal length, by switch 4 and by switch 5, which differ in delay:

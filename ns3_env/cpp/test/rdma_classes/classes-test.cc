@@ -320,21 +320,6 @@ TEST("telemetry has the queue of the packet's own class")
     ASSERT_GT(hidden, 100'000, "the other class's queue was long");
 }
 
-TEST("the queues of a port's classes sum up to the port's")
-{
-    Played net(Classed({2, 1}, {{0, 2, 2'000'000}, {1, 2, 1'000'000, 0, 1}}, 200'000));
-    int seen = 0;
-    net->ForEachQueue(
-        [&](const EgressQueue& queue)
-        {
-            ASSERT_EQ(queue.classes.size(), 2, "a record for each class");
-            const double sum = queue.classes[0].stats->Mean() + queue.classes[1].stats->Mean();
-            ASSERT_NEAR(sum, queue.stats->Mean(), 1e-6 * sum, "mean length");
-            seen += sum > 10'000 ? 1 : 0;
-        });
-    ASSERT_EQ(seen, 1, "one of them is the bottleneck");
-}
-
 TEST("a captured frame has its class's priority, and a pause the bit and the time of its own")
 {
     const std::vector<uint8_t> pause = PfcFrame(PacketKind::Pause, 0, PriorityOf(2));
