@@ -117,26 +117,6 @@ TEST("a saturated link is shared by the weights, to a quantum, at the switch and
     }
 }
 
-TEST("shares that one class does not use are the other's")
-{
-    const auto last = [](bool classes)
-    {
-        Scenario s = Exact(2, {{0, 2, 1'000'000}, {1, 2, 4'000'000}});
-        SetWindow(s, 10'000'000);
-        if (classes)
-        {
-            AddClasses(s, {100, 1});
-            s.flows[1].flow.trafficClass = 1;
-        }
-        Played net(std::move(s));
-        return std::pair{Duration(net, 0), Duration(net, 1)};
-    };
-    const auto [small, large] = last(true);
-    const auto [smallFifo, largeFifo] = last(false);
-    ASSERT_EQ(large, largeFifo, "the link is busy as long, whoever comes first");
-    ASSERT_LT(small, smallFifo * 6 / 10, "though one had nearly all of it");
-}
-
 /// A message of a strict class competes with one that fills all links, between the same hosts.
 TEST("a strict class takes as long as alone, and one packet at most for each hop")
 {

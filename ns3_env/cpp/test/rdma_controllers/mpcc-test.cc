@@ -224,44 +224,6 @@ TEST("percentiles are right to 5 %, of one flow or of many")
     EXPECT_EQ(DecisionTimes().Percentile(0.5), 0.0, "of nothing");
 }
 
-/**
- * Zheng 2024, Fig. 3.6 and sec. 3.4: three flows, two bottlenecks. Flow 0 passes both; flow 1 shares the link
- * from switch 5 to 6 with it, flow 2 the link from switch 7 to the receiver, 4. Of the two queues a sender uses the
- * longer one as its state, so both return to zero "while preventing the under utilization".
- */
-TEST("two bottlenecks: both queues go to zero and both links stay full (Fig. 3.6)")
-{
-    constexpr uint64_t BYTES = 10'000'000;
-    Scenario s = NetworkOf(5, 3, {{0, 5}, {1, 5}, {5, 6}, {3, 6}, {6, 7}, {2, 7}, {7, 4}});
-    s.controllers[0].name = "mpcc";
-    s.queueSeriesInterval = 1 * US;
-    AddFlows(s, {{0, 4, BYTES}, {1, 3, BYTES}, {2, 4, BYTES}});
-    TestNetwork net(std::move(s));
-    net->Run();
-
-    const CommonInterval& all = net.Recorded().commonInterval;
-    const double seconds = static_cast<double>(all.End() - all.Begin()) / PS_PER_SECOND;
-    const auto rate = [&](size_t flow)
-    { return static_cast<double>(all.ReceivedBytes()[flow]) * 1.080 * 8 / seconds / 100e9; };
-    EXPECT_GT(rate(0) + rate(1), 0.97, "use of the first bottleneck");
-    EXPECT_GT(rate(0) + rate(2), 0.97, "use of the second bottleneck");
-    EXPECT_NEAR(rate(0), 0.5, 0.03, "the flow through both has its share");
-    for (const auto& [node, peer] : {std::pair{5U, 6U}, {7U, 4U}})
-    {
-        const QueueSampler& sampled = *net.Recorded().queues;
-        const auto& lengths = sampled.Of(node, net.PortTo(node, peer).Index());
-        uint64_t peak = 0;
-        uint64_t later = 0; // than 300 us
-        for (size_t i = 0; i < lengths.size() && sampled.Times()[i] < all.End(); ++i)
-        {
-            uint64_t& most = sampled.Times()[i] < 300 * US ? peak : later;
-            most = std::max(most, lengths[i]);
-        }
-        EXPECT_GT(peak, 20'000, "a bottleneck, node " << node);
-        EXPECT_LT(later, 5 * 1080, "and then not, node " << node);
-    }
-}
-
 } // namespace
 
 } // namespace ns3::env::rdma::test
