@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests of the RDMA network: empty queues, headroom for pauses, losses and recovery.
+// Tests of the RDMA network: empty queues, pauses and their headroom, losses and recovery.
 #include "test-network.h"
 
 #include "ns3_env/cpp/rdma/published/rules.h"
@@ -181,6 +181,104 @@ TEST("what does not fit is lost, packet for packet")
         ASSERT_EQ(net->Context().droppedPackets, lost.packets, "nowhere else");
         ASSERT_EQ(net->Context().pool.LiveCount(), fit, "the others are there");
     }
+}
+
+TEST("a pause stops a host's ACKs, whatever their controller and group")
+{
+    constexpr Picos RESUMED = 50 * US;
+    for (const std::string name : {"dcqcn", "hpcc"})
+    {
+        for (const uint32_t group : {3U, 1U})
+        {
+            const Case about("ACKs of " + name + " in group " + Shown(group));
+            Scenario s = Exact(2, {{0, 2, 1000}, {2, 1, 20'000, 1500 * NS}}, name);
+            s.priorityGroup = group;
+            TestNetwork net(std::move(s));
+            SwitchPort& toReceiver = net.PortTo(4, 2);
+            At(0, [&toReceiver] { toReceiver.SendPfc(PacketKind::Pause); });
+            At(RESUMED, [&toReceiver] { toReceiver.SendPfc(PacketKind::Resume); });
+            net->Run();
+            ASSERT_GT(net.Of(0).end, RESUMED, "ACK");
+            ASSERT_GT(net.Of(1).end, RESUMED, "data");
+        }
+    }
+}
+
+TEST("a receiver's NACKs of one gap keep their interval, those of another do not wait")
+{
+    struct Gap
+    {
+        std::string what;
+        std::vector<std::pair<uint64_t, int>> losses; ///< sequence, how often
+        double gapNs;                                 ///< between two NACKs
+    };
+    // Another gap: a round trip of full packets, and the one that shows it, which is below the interval.
+    for (Gap& gap : std::vector<Gap>{{"the same gap again", {{100'000, 2}}, 2 * 6240},
+                                     {"another gap", {{100'000, 1}, {101'000, 2}}, 6420}})
+    {
+        const Case about(gap.what);
+        const auto drops = [&](const Packet& packet)
+        {
+            const auto lost =
+                std::ranges::find(gap.losses, packet.sequence, &std::pair<uint64_t, int>::first);
+            return packet.kind == PacketKind::Data && lost != gap.losses.end() &&
+                   lost->second-- > 0;
+        };
+        Scenario s = Exact(1, {{0, 1, 10'000'000}});
+        s.buffer.pfc = false;
+        SetWindow(s, 1'000'000'000); // packets continue to arrive
+        s.retransmissionTimeout = 100 * MS;
+        TestNetwork net(std::move(s));
+        Drop(net.PortTo(2, 3), drops);
+        const auto nacks = PacketsOf(*net->Nics()[0], "Rx", PacketKind::Nack);
+        net->Run();
+        ASSERT_EQ(net->Unfinished(), 0, "the flow ends");
+        ASSERT_EQ(nacks->size(), 2, "NACKs");
+        // the next NACK answers the first packet after the wait
+        const Picos gapNs = (nacks->at(1).arrival - nacks->at(0).arrival) / NS;
+        ASSERT_NEAR(gapNs, gap.gapNs, 100.0, "from the first to the second");
+    }
+}
+
+/// One packet at a time, so that nothing ever waits in a switch.
+TEST("published: the end of a switch's transmission is an event only where something waits for it")
+{
+    constexpr uint64_t PACKETS = 100;
+    constexpr uint64_t LINKS = 3;
+    Scenario s = Exact(1, {{0, 1, 1000 * PACKETS}});
+    s.published = true;
+    SetWindow(s, 1000);
+    TestNetwork net(std::move(s));
+    net->Run();
+    const uint64_t arrivals = 2 * LINKS * PACKETS; // of data and ACKs
+    const uint64_t ends = 2 * PACKETS;             // of the two cards' transmissions
+    const uint64_t start = 10;                     // at most, of the flow and its timer
+    ASSERT_GT(Simulator::GetEventCount() + 1, arrivals + ends, "events");
+    ASSERT_LT(Simulator::GetEventCount(), arrivals + ends + start, "events");
+}
+
+/// Every pause frame is counted at the switch port that sent it, be its peer a switch or a host.
+TEST("pause frames are counted where they are sent")
+{
+    Scenario s = Dumbbell(8, 100e9);
+    s.buffer.bufferBytes = 600'000;
+    s.links.back().rateBps = 25e9; // the second switch pauses the first, and that one the senders
+    AddIncast(s, 8, 200'000);
+    Played net(std::move(s));
+    uint64_t sent = 0;
+    for (const auto& [id, sw] : net->Switches())
+    {
+        for (const auto& port : sw->Ports())
+        {
+            sent += port->PauseFramesSent();
+            ASSERT_EQ(port->PauseFramesSent(),
+                      port->Peer().PauseFramesReceived(),
+                      "from " << id << " to " << port->Peer().NodeId());
+        }
+    }
+    ASSERT_EQ(sent, net->Context().pfcFrames, "all");
+    ASSERT_GT(net.PortTo(9, 0).PauseFramesSent(), 0, "to a host");
+    ASSERT_GT(net.PortTo(10, 9).PauseFramesSent(), 0, "to a switch");
 }
 
 } // namespace

@@ -218,6 +218,45 @@ TEST("paths do not depend on the order of links")
     }
 }
 
+/// Two hosts, and between their switches two paths of equal length, by switch 4 and by switch 5, which differ in delay:
+/// the one by the highest id sets the base RTT of a pair of hosts.
+TEST("the largest RTT is of the flow's own way, or of the pair's in the published simulator")
+{
+    for (const auto& [published, byFour, byFive, largest] :
+         {std::tuple{false, 1 * US, 5 * US, 5 * US},
+          {false, 5 * US, 1 * US, 5 * US},
+          {true, 1 * US, 5 * US, 5 * US},
+          {true, 5 * US, 1 * US, 1 * US}})
+    {
+        const Case about(Shown(byFour / NS) + " and " + Shown(byFive / NS) + " ns, published " +
+                         Shown(published));
+        Scenario s = NetworkOf(2, 4, {{0, 2}, {1, 3}, {2, 4}, {4, 3}, {2, 5}, {5, 3}});
+        s.published = published;
+        s.links[2].delay = s.links[3].delay = byFour;
+        s.links[4].delay = s.links[5].delay = byFive;
+        s.controllers[0].name = "hpcc";
+        AddFlows(s, std::vector<FlowRow>(10, {0, 1, 1000})); // some by each path
+        std::vector<PathFacts> paths;
+        TestNetwork net(std::move(s),
+                        [&paths](Flow& flow, const FlowEntry&) { paths.push_back(flow.Path()); });
+        net->Run();
+        const auto rtt = [](Picos delay) { return 2 * (2 * US + 2 * delay) + 4 * 80 * NS; };
+        size_t slow = 0;
+        for (size_t i = 0; i < paths.size(); ++i)
+        {
+            ASSERT_EQ(paths[i].maxBaseRtt, rtt(largest), "largest");
+            slow += paths[i].baseRtt == rtt(5 * US) ? 1 : 0;
+            if (published)
+            {
+                const Picos size = IdealTime(1048, 100e9, Rounding::TruncateNs);
+                ASSERT_EQ(paths[i].baseRtt, rtt(byFive), "of the pair");
+                ASSERT_EQ(net.Of(i).standalone, paths[i].baseRtt + size, "alone");
+            }
+        }
+        ASSERT(published || (slow > 0 && slow < paths.size()), "each flow has its own way's RTT");
+    }
+}
+
 } // namespace
 
 } // namespace ns3::env::rdma::test
