@@ -45,7 +45,6 @@ set(TCP_TEST_SOURCES
     test/tcp/stock-test.cc
     test/tcp/streams-test.cc
     test/tcp_controllers/rttmpc-control-test.cc
-    test/tcp_controllers/rttmpc-loop-test.cc
     test/tcp_controllers/steered-test.cc
     test/tcp_controllers/tdctcp-test.cc)
 foreach(list TCP_SOURCES TCP_TEST_SOURCES)
