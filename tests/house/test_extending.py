@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Policies and topologies of a user's own Python in benchmarks, only where the command line names them."""
+"""Policies and topologies in a user's Python, run only where the command line names them."""
 
 from __future__ import annotations
 

@@ -251,8 +251,8 @@ def test_the_copies_before_one_that_fails_are_killed_and_have_the_original_s_pat
     with at_a_decision(hang_timeout_s=7) as (original, _):
         (first,) = original.branch()
         assert first.hang_timeout_s == 7
-        made = iter([first])
-        monkeypatch.setattr(original, "_copied", lambda *_: next(made))
+        copies = iter([first])
+        monkeypatch.setattr(original, "_copied", lambda *_: next(copies))
         with pytest.raises(RuntimeError):
             original.branch(2)
         assert first.pid is None

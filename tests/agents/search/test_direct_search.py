@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Direct search: its episodes, its objective by metrics, its initial networks and starts from policies."""
+"""Direct search: its episodes, its objective by metrics, and its first networks."""
 
 from __future__ import annotations
 
