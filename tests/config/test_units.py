@@ -13,6 +13,7 @@ from ns3_env.agents.curriculum.curriculum import Curriculum, CurriculumConfig
 from ns3_env.config.model import validate
 from ns3_env.config.units import RATE, SIZE, TIME, Dimension, quantity
 from ns3_env.errors import ConfigError
+from ns3_env.eval.commands.evaluation import main
 from ns3_env.scenario import Scenario
 
 WITH_UNITS = """
@@ -102,3 +103,9 @@ def test_configurations_and_overrides_take_them() -> None:
 def test_what_is_no_quantity_is_left_to_whoever_reads_the_key() -> None:
     section = EvaluationConfig(scenario={"topology": {"rate_bps": "1us", "kind": "dumbbell"}}).scenario
     assert section == {"topology": {"rate_bps": "1us", "kind": "dumbbell"}}
+
+
+def test_options_refuse_other_units(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["run", "x", "--out", "y", "--queue-series", "1kB"])
+    assert "--queue-series: '1kB' is a size; a time takes ps, ns, us" in capsys.readouterr().err
