@@ -198,8 +198,7 @@ sanitize: attackers
 	$(BIN)/cmake --build build/threads --target rdma-tests
 	TSAN_OPTIONS=halt_on_error=1:report_thread_leaks=0 build/threads/rdma-tests --test-name=rdma-parts
 	TSAN_OPTIONS=halt_on_error=1:report_thread_leaks=0 build/threads/rdma-channel-threads 50000
-	$(SANITIZED) $(BIN)/python -m pytest -q tests/programs/test_all_controllers.py tests/scenario/test_simulator_json.py tests/fuzz $(COVERING) \
-		--deselect tests/envs/test_env_contract.py::test_400_resets_in_one_process_keep_memory_flat
+	$(SANITIZED) $(BIN)/python -m pytest -q tests/programs/test_all_controllers.py tests/scenario/test_simulator_json.py tests/fuzz $(COVERING)
 	NS3_ENV_TCP_SIM=$(CURDIR)/build/sanitize/tcp-sim $(SANITIZED) $(BIN)/python -m pytest -q tests/simulator/test_tcp_runs.py -k come_and_go
 	$(NO_REPORTS)
 	@echo "sanitize: nothing was found"

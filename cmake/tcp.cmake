@@ -37,19 +37,14 @@ set(TCP_SOURCES
     tcp/socket/tcp-flow.cc)
 set(TCP_TEST_SOURCES
     test/tcp/capture-test.cc
-    test/tcp/egress-test.cc
     test/tcp/episodes.cc
     test/tcp/flow-test.cc
-    test/tcp/late-acks-test.cc
     test/tcp/queue-test.cc
     test/tcp/routing-test.cc
     test/tcp/scoreboard-test.cc
-    test/tcp/sharing-test.cc
-    test/tcp/socket-test.cc
     test/tcp/stock-test.cc
     test/tcp/streams-test.cc
     test/tcp_controllers/rttmpc-control-test.cc
-    test/tcp_controllers/rttmpc-loop-test.cc
     test/tcp_controllers/steered-test.cc
     test/tcp_controllers/tdctcp-test.cc)
 foreach(list TCP_SOURCES TCP_TEST_SOURCES)

@@ -42,9 +42,8 @@ class Exploration:
 
     def begin(self, slots: Ints) -> None:
         """An episode starts in each of ``slots`` (m,): a draw decides whether its actions are random."""
-        if len(slots) > 0:
-            samples = np.random.random(len(slots))  # noqa: NPY002
-            self.at_random[slots] = samples < self.random_share
+        samples = np.random.random(len(slots))  # noqa: NPY002
+        self.at_random[slots] = samples < self.random_share
 
     def actions(self, slots: Ints, decide: Callable[[Ints], Floats], all_random: bool = False) -> Floats:
         """Scaled actions (m, A) in [-1, 1].

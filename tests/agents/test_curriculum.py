@@ -22,26 +22,6 @@ from ns3_env.simulator import Simulator
 from tests.samples.runs import CURRICULUM
 
 
-def test_stages_follow_each_other_and_earlier_ones_stay() -> None:
-    env = EnvConfig(fields=["rtt"])
-    config = validate(yaml.safe_load(CURRICULUM), CurriculumConfig, "curriculum")
-    curriculum = Curriculum(config, env, seed=1, source="curriculum")
-    assert curriculum.most_flows == 4
-    flow_counts = [curriculum(episode).agent_flow_count for episode in range(103)]
-    assert flow_counts[:3] == [2, 2, 2]
-    assert 30 < flow_counts[3:].count(2) < 70
-    # The same draw whatever came before: an episode is the same for one simulator or many.
-    again = Curriculum(config, env, seed=1, source="curriculum")
-    assert [again(episode).agent_flow_count for episode in range(103)] == flow_counts
-    shuffled = Curriculum(config, env, seed=1, source="curriculum")
-    order = [(episode * 7) % 103 for episode in range(103)]
-    by_episode = {episode: shuffled(episode).agent_flow_count for episode in order}
-    assert [by_episode[episode] for episode in range(103)] == flow_counts
-    resumed = Curriculum(config, env, seed=1, source="curriculum")
-    resumed.restore({"stage": 1, "entered": [0, 3], "next_index": 50, "returns": []})
-    assert [resumed(episode).agent_flow_count for episode in range(50, 70)] == flow_counts[50:70]
-
-
 def staged(advances: list[dict[str, Any]], seed: int = 1, **config: Any) -> Curriculum:
     """A curriculum whose stages have 2, 3, ... flows; the last one stays."""
     data = {**yaml.safe_load(CURRICULUM), **config}
@@ -226,12 +206,6 @@ def drawn_from(seed: int = 1, **draw: Any) -> Curriculum:
     data = {"scenario": {"time_limit_ns": "100ms"}, "draw": {**SMALL, **draw}}
     config = validate(data, CurriculumConfig, "drawn.yaml")
     return Curriculum(config, EnvConfig(fields=["rtt"]), seed, "drawn.yaml")
-
-
-def test_the_same_seed_draws_the_same_scenarios() -> None:
-    first, again, other = (drawn_from(seed, families=["workload", "incast"]) for seed in (1, 1, 2))
-    assert [first(i) for i in range(6)] == [again(i) for i in range(6)]
-    assert first(0) != other(0)
 
 
 @pytest.mark.parametrize("family", FAMILIES)

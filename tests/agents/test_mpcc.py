@@ -70,23 +70,6 @@ def test_episode_start_forgets_past_inputs() -> None:
         np.testing.assert_array_equal(windows, first[i])
 
 
-def test_the_shortcut_gives_the_windows_of_qpoases() -> None:
-    observations = rows_of(8, steps=50, seed=3)
-    asking, proving = MpccPolicy(shortcut=False), MpccPolicy()
-    asked_state, proven_state = None, None
-    for step in observations:
-        solver_windows, asked_state = asking.predict(step, asked_state)
-        proven, proven_state = proving.predict(step, proven_state)
-        np.testing.assert_allclose(proven, solver_windows, rtol=1e-9)
-    assert asked_state is not None
-    assert proven_state is not None
-    asked_counters, counters = MpccPolicy.counters(asked_state), MpccPolicy.counters(proven_state)
-    assert asked_counters["solves"] == asked_counters["decisions"] == 400
-    assert asked_counters["failures"] == 0
-    assert counters["unconstrained"] + counters["saturated"] + counters["solves"] == 400
-    assert min(counters["unconstrained"], counters["saturated"]) > 0
-
-
 @pytest.mark.parametrize(
     ("field", "value"), [("bdp_bytes", 0.0), ("state_queue_bytes", -1.0), ("base_rtt_ns", np.nan)]
 )

@@ -100,9 +100,6 @@ def test_ratios_of_likelihoods_stay_finite_where_a_narrow_policy_moves() -> None
     assert bool(th.isfinite((0.0 - likely).exp()).all())
 
 
-TD3 = {"name": "td3", "options": {"buffer_size": 100, "learning_starts": 0}}
-
-
 def test_an_algorithm_without_noise_refuses_it() -> None:
     with pytest.raises(ConfigError, match=r"ppo does not accept its options: .*action_noise"):
         trainer({"name": "ppo", "action_noise": 0.1, "options": {"n_steps": 16, "batch_size": 16}})

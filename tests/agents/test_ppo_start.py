@@ -22,7 +22,7 @@ from ns3_env.config.model import validate
 from ns3_env.config.yaml import put
 from ns3_env.errors import ConfigError
 from ns3_env.policies.file import POLICY_FILE, read_policy
-from ns3_env.policies.released import load_policy, released
+from ns3_env.policies.released import released
 from ns3_env.policies.tensors import Tensors
 from tests.paths import ROOT
 from tests.samples.runs import checkpoints, the_run, written
@@ -78,13 +78,6 @@ def test_it_begins_as_the_file_to_the_bit_with_what_that_spares() -> None:
     assert same(policy.tensors, START.tensors)
     unlike = {"training": True, "action": {"least_packets"}}
     assert policy.spec.model_dump(exclude=unlike) == START.spec.model_dump(exclude=unlike)
-
-
-def test_it_begins_with_the_policy_s_answers() -> None:
-    observations = np.random.default_rng(1).uniform(0, 1, (50, len(START.spec.fields))).astype(np.float32)
-    trainer_actions, _ = trainer().policy.predict(observations, deterministic=True)
-    file_actions, _ = load_policy("dispatcher").predict(observations)
-    assert np.allclose(trainer_actions, file_actions, atol=1e-5)
 
 
 def test_the_actor_stays_until_its_critic_has_learned(tmp_path: Path) -> None:

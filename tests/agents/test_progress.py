@@ -71,3 +71,9 @@ def test_time_counts_though_what_was_done_failed_and_two_lines_at_once_make_no_s
     watch.report(second)
     assert first.name_to_value["time/simulating"] == 1.0
     assert not second.name_to_value
+
+
+def test_rows_behind_the_checkpoint_that_a_run_went_on_from_are_left_out(tmp_path: Path) -> None:
+    for name, steps in (("progress.csv", (10, 20, 30)), ("progress-20.csv", (25, 40))):
+        (tmp_path / name).write_text("\n".join(["time/total_timesteps", *map(str, steps), ""]))
+    assert [row["time/total_timesteps"] for row in read_progress(tmp_path)] == [10, 20, 25, 40]

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Files of any model: faults by their place, lookup by name, YAML as PyYAML writes it."""
+"""Files of any model: faults by their place, lookup by name, YAML as PyYAML writes it, lists in JSON."""
 
 from __future__ import annotations
 
+import io
+import json
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -13,8 +15,9 @@ from pydantic import Field, create_model
 from ns3_env.agents.search.config import NetworkConfig
 from ns3_env.config.folders import DATA, data_names, find_file
 from ns3_env.config.gone import KEYS
+from ns3_env.config.json_list import JsonList, open_list
 from ns3_env.config.model import Strict, validate
-from ns3_env.config.yaml import parse, put, read_mapping, to_text
+from ns3_env.config.yaml import parse, put, to_text
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.scenario import Controller, Scenario
 
@@ -80,19 +83,6 @@ def test_an_override_makes_the_first_entry_of_a_list_that_is_not_there() -> None
     assert put({"a": 1}, "seeds.0", 3) == {"a": 1, "seeds": [3]}
     with pytest.raises(ValueError, match="'1' is no entry of a list that is not there yet: it begins with 0"):
         put({}, "controllers.1.name", "hpcc")
-
-
-def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
-    file = tmp_path / "x.yaml"
-    with pytest.raises(ConfigError, match=r"x\.yaml: No such file"):
-        read_mapping(file)
-    for text, fault in (("a: [", ":2:1: not YAML"), ("- 1", ": expected keys and values, found list")):
-        file.write_text(text)
-        with pytest.raises(ScenarioError, match=rf"x\.yaml{fault}"):
-            read_mapping(file, ScenarioError)
-    file.write_bytes(b"a: \xff")
-    with pytest.raises(ConfigError, match=r"x\.yaml: not YAML"):
-        read_mapping(file)
 
 
 @pytest.fixture
@@ -185,3 +175,29 @@ def test_a_key_with_another_name_works_under_its_earlier_one_with_a_warning() ->
         ConfigError, match=r"x\.yaml: key 'history' is 'history_length' since 0\.3: leave 'history' out"
     ):
         validate({"fields": ["rtt"], "history": 3, "history_length": 3}, NetworkConfig, "x.yaml")
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+@pytest.mark.parametrize("count", [0, 1, 3000])
+def test_objects_are_those_of_the_whole_list(count: int, indent: int | None) -> None:
+    """Some are larger than what is read at a time."""
+    content = [{"id": i, "text": '[{,\\"' * (i % 7), "more": list(range(i % 999))} for i in range(count)]
+    text = json.dumps(content, indent=indent)
+    rows = JsonList(io.StringIO(text + "\n \n"))
+    assert list(rows.objects()) == content
+    assert rows.line == text.count("\n") + 3
+
+
+def test_a_fault_has_the_line_of_its_object() -> None:
+    data = b'{"head": 1,\n"rows": [\n{"a": 1},\n{"a" 2}]}'
+    rows = open_list(data, data.index(b"["))
+    with pytest.raises(ValueError, match="no JSON: Expecting ':' delimiter"):
+        list(rows.objects(is_all=False))
+    assert rows.line == 4
+
+
+def test_an_object_without_an_end_is_not_read_to_the_end_of_the_file() -> None:
+    text = io.StringIO('[{"a": "' + "x" * 1_000_000)
+    with pytest.raises(ValueError, match="no object ends within 1000 characters"):
+        list(JsonList(text, most=1000).objects())
+    assert text.tell() < 300_000

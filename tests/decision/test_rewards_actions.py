@@ -110,20 +110,6 @@ def test_rewards_are_finite_before_the_first_ack(name: str) -> None:
     assert np.isfinite(make_reward(name)(np.zeros((3, len(observations.FIELDS))))).all()
 
 
-def test_proportional_reward_is_largest_at_equal_windows() -> None:
-    """Each of two flows gains by its growth what it loses by delay only if both windows are equal."""
-    reward = make_reward("proportional", delay_weight=2.0)
-
-    def gain(share: float, other: float) -> float:
-        def of(window: float) -> float:
-            rtt = max(1.0, window + other)  # windows in BDPs fill the link, then the queue
-            return float(reward(records(flow_count=2, pacing_rate=window, rtt=rtt))[0])
-
-        return of(share * 1.001) - of(share)
-
-    assert gain(0.2, 0.9) > 0 > gain(0.9, 0.2)  # the small one grows, the large one shrinks
-
-
 @pytest.mark.parametrize(
     ("make", "message"),
     [

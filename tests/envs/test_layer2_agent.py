@@ -119,8 +119,10 @@ def test_the_reward_is_largest_at_a_fair_share_of_what_brings_the_queue_to_its_t
 def test_a_clock_of_frames_where_none_ever_comes_is_refused(
     sizes: tuple[int, ...], points: Any, message: str
 ) -> None:
-    with vec_env(scenario(*sizes, points=points)) as env, pytest.raises(ScenarioError, match=message):
-        env.reset()
+    with vec_env(scenario(*sizes, points=points)) as env:
+        with pytest.raises(ScenarioError, match=message):
+            env.reset()
+        assert points is None or all(simulator.pid is None for simulator in env._simulators)
 
 
 def test_a_training_tells_where_no_frame_ever_comes(tmp_path: Path, refused: Refused) -> None:

@@ -11,7 +11,6 @@ import pytest
 
 from ns3_env.envs.flow_stream import FlowStream
 from ns3_env.envs.gym_env import incast_scenario
-from ns3_env.envs.gym_vector_env import FlowVectorEnv
 from ns3_env.envs.sb3_vec_env import FlowVecEnv, episode_seed
 from ns3_env.scenario import Synchronous
 from ns3_env.simulator import LockStep
@@ -173,7 +172,7 @@ def _rows(slots: int) -> list[Any]:
     return rows
 
 
-_PLAYED: dict[Any, list[Any]] = {}
+_PLAYED: dict[int, list[Any]] = {}
 
 
 @pytest.mark.parametrize("slots", [4, 8])
@@ -216,21 +215,3 @@ def test_a_branch_of_what_came_together_goes_on_as_its_original(together: list[i
                 assert first.records.tobytes() == second.records.tobytes()
             due = first.slots[first.due]
             stream.send(np.zeros((len(due), 1)), due)
-
-
-def test_a_vector_of_environments_steps_the_same_together_and_one_by_one(together: list[int]) -> None:
-    draw = np.random.default_rng(2)
-    trace: list[Any] = []
-    envs = FlowVectorEnv(4, scenario=incast_scenario(3, 60_000))
-    try:
-        trace.append(envs.reset(seed=3)[0].tobytes())
-        for _ in range(60):
-            observations, rewards, terminated, _, infos = envs.step(draw.uniform(-1, 1, (4, 1)))
-            lists = {key: np.asarray(infos[key]).tolist() for key in ("time_ns", "elapsed", "record")}
-            trace.append((observations.tobytes(), rewards.tolist(), terminated.tolist(), lists))
-            trace.append(dict(infos["telemetry"])["qlen"].tolist())
-    finally:
-        envs.close()
-    assert trace == _PLAYED.setdefault("vector", trace)
-    if any(together):
-        assert sum(together) > 60

@@ -51,3 +51,9 @@ def test_a_folder_without_curves_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ScenarioError, match="no curves here"):
         draw_curves(tmp_path / "out", tmp_path)
     assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_where_a_picture_belongs_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "dctcp.png").mkdir()
+    with pytest.raises(ScenarioError, match=r"dctcp\.png was not drawn here"):
+        draw_curves(tmp_path)

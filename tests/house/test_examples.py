@@ -22,7 +22,7 @@ EXAMPLES = {
 
 BLOCKS = [
     (page, code)
-    for page in ("README", "docs/getting-started", "docs/learning-libraries", "docs/tasks")
+    for page in ("README", "docs/getting-started", "docs/learning-libraries", "docs/python-api", "docs/tasks")
     for code in re.findall(r"```python\n(.*?)```", (ROOT / f"{page}.md").read_text("utf-8"), re.DOTALL)
 ]
 

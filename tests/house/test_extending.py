@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The Python examples of docs/extending.md in a benchmark, as they are written there."""
+"""Policies and topologies in a user's Python, run only where the command line names them."""
 
 from __future__ import annotations
 
@@ -9,16 +9,11 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import yaml
 
-from ns3_env import load_policy
 from ns3_env.eval.benchmark.folder import BenchFolder
-from ns3_env.eval.benchmark.suite import Suite
 from ns3_env.eval.commands.evaluation import main, parser
-from ns3_env.eval.episodes.entry import Entry, load
-from ns3_env.policies.policy import Policy
 from tests.paths import ROOT
 from tests.samples.files import Refused, dumped
 
@@ -50,38 +45,6 @@ def documented(option: str) -> str:
     """The option's value in the page's command, which the command line accepts."""
     (command,) = re.findall(rf"\$ \.venv/bin/python -m (eval .*{option} .*)", PAGE)
     return str(getattr(parser().parse_args(shlex.split(command)[1:]), option.strip("-"))[0])
-
-
-def test_the_page_s_suite_is_one(tmp_path: Path) -> None:
-    (tmp_path / "s.yaml").write_text(PAGE.split("```yaml\n")[1].split("```")[0], encoding="utf-8")
-    suite = Suite.load(tmp_path / "s.yaml")
-    assert [entry.name for entry in suite.controllers] == ["hpcc", "gentle", "target-queue", "trained"]
-
-
-def test_the_page_s_policy_is_the_example_s() -> None:
-    scope: dict[str, Any] = {}
-    exec(compile(PAGE.split("```python\n")[1].split("```")[0], "extending.md", "exec"), scope)
-    page_policy, example_policy = (
-        scope["TargetQueue"](),
-        load(Entry(name="x", policy="examples.target_queue:make")).policy,
-    )
-    assert isinstance(page_policy, Policy)
-    queues = np.array([[0.0], [0.2], [3.0]])
-    assert np.array_equal(page_policy.predict(queues)[0], example_policy.predict(queues)[0])
-    assert (page_policy.fields, page_policy.action_map) == (example_policy.fields, example_policy.action_map)
-
-
-def test_the_page_s_field_is_learned_exported_and_simulated(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (code,) = re.findall(r"```python\n(import gymnasium[^`]*queueing.*?)```", PAGE, re.DOTALL)
-    scope: dict[str, Any] = {}
-    exec(compile(code, "extending.md", "exec"), scope)
-    spec = load_policy(scope["path"]).spec
-    assert spec.observed[0] == "queueing = rtt - 1"
-    assert spec.fields == ("rtt", "qlen", "goodput", "pacing_rate")
-    assert len(set(scope["results"].table["entry"])) == 2
 
 
 def test_the_page_s_topology_is_made_by_its_file_if_the_command_line_names_it(

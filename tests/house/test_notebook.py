@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import base64
 import os
 import re
 from typing import Any
@@ -66,12 +65,6 @@ def test_the_first_hours_stored_outputs_are_those_of_today() -> None:
     assert same[0] == same[1]
 
 
-@pytest.mark.parametrize(("name", "pictures"), [(FIRST_HOUR, 3), (THEOREMS, 2)])
-def test_a_notebooks_pictures_are_stored(name: str, pictures: int) -> None:
-    assert len(outputs(stored(name), "image/png")) == pictures
-    assert (FOLDER / f"{name}.ipynb").stat().st_size < 1_500_000
-
-
 def test_each_claim_on_smccs_theory_has_the_verdict_that_is_stored() -> None:
     table = outputs(stored(THEOREMS), "text/markdown")[-1]
     claims = dict(CLAIM.findall(table))
@@ -80,13 +73,3 @@ def test_each_claim_on_smccs_theory_has_the_verdict_that_is_stored() -> None:
     (theorem_3,) = [verdict for text, verdict in claims.items() if "(Theorem 3)" in text]
     assert theorem_3 == "holds"
     assert dict(CLAIM.findall(outputs(execute(THEOREMS), "text/markdown")[-1])) == claims
-
-
-def test_smccs_page_has_the_notebooks_verdicts_and_figures() -> None:
-    notebook, page = stored(THEOREMS), (ROOT / "docs/papers/smcc.md").read_text("utf-8")
-    for line in CLAIM.finditer(outputs(notebook, "text/markdown")[-1]):
-        assert line[0] in page
-    files = [ROOT / f"docs/images/paper/{name}.png" for name in ("smcc-fig-6-8", "smcc-measured")]
-    assert [base64.b64decode(picture) for picture in outputs(notebook, "image/png")] == [
-        file.read_bytes() for file in files
-    ]

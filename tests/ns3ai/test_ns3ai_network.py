@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -321,11 +320,3 @@ def test_it_sleeps_while_its_python_learns_and_ends_when_that_is_killed() -> Non
     while any(alive(pid) for pid in processes):
         assert time.monotonic() - ended < 3, "they outlive their Python"
         time.sleep(0.01)
-
-
-def examples() -> list[str]:
-    return re.findall(r"```python\n(.*?)```", (ROOT / "docs/ns3-ai.md").read_text(), re.DOTALL)
-
-
-def test_the_ten_lines_of_its_page_run() -> None:
-    exec(compile(examples()[0], "docs/ns3-ai.md", "exec"), {})

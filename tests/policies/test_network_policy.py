@@ -88,11 +88,14 @@ def test_beside_an_environment_it_acts_by_its_own_settings(tmp_path: Path) -> No
     assert abs(factor - 1) > 0.05
 
 
-def test_weights_too_large_for_an_action_are_one_line(tmp_path: Path) -> None:
+def test_an_answer_beyond_1_is_1_and_weights_too_large_for_any_are_one_line(tmp_path: Path) -> None:
     network = {"kind": "mlp", "hidden_activation": "relu", "output_activation": "none"}
     large = tiny(network=network)
-    for tensor in large.tensors.values():
-        tensor[:] = 3e38
-    file = played(large, tmp_path / "policy.safetensors")
+    for weight in (10.0, 3e38):
+        for tensor in large.tensors.values():
+            tensor[:] = weight
+        file = played(large, tmp_path / f"{weight}.safetensors")
+        if weight == 10.0:
+            assert file.act(np.ones((1, 1, 3), np.float32), np.array([1])).tolist() == [[1.0]]
     with pytest.raises(ConfigError, match="its weights are too large"):
         file.act(np.ones((1, 1, 3), np.float32), np.array([1]))

@@ -118,6 +118,8 @@ def test_a_file_cut_short_anywhere_is_refused(path: Path, kind: str) -> None:
     for length in sorted({*range(0, data, 29), 1, 7, 8, 9, *range(data - 1, len(whole), 7), len(whole) - 1}):
         path.write_bytes(whole[:length])
         assert "no safetensors file, or cut short" in refusal(path), length
+        with pytest.raises(_native.PolicyError, match="cut short"):
+            _native.Policy(str(path))
 
 
 @pytest.mark.parametrize("claimed", [0, 1, 2**20, 2**40, 2**63, 2**64 - 1])
@@ -160,6 +162,42 @@ def test_what_is_no_policy_is_refused(path: Path, tmp_path: Path) -> None:
 def test_a_header_that_is_wrong_is_refused_by_its_key(path: Path, change: dict[str, Any], words: str) -> None:
     forge(path, header(tiny(), **change), tiny().tensors)
     assert words in refusal(path)
+
+
+RTT, TARGET = {"field": "rtt", "transform": "none"}, {"derived": "rtt_target", "margin": 1, "target": 0}
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"version": 2}, "version 2"),
+        ({"observation": [{**RTT, "field": "rrt"}]}, "no observation field 'rrt'"),
+        ({"observation": [RTT, RTT]}, "is there twice"),
+        ({"observation": [{**TARGET, "derived": "rtt_traget", "gain": 1}]}, "derived"),
+        ({"observation": [{**TARGET, "margin": -1, "gain": 1}]}, "margin"),
+        ({"observation": [{**TARGET, "target": -1, "gain": 1}]}, "target"),
+        ({"observation": [{**TARGET, "gain": 0}]}, "gain"),
+        ({"observation": [TARGET]}, "gain' is missing"),
+        ({"observation": [{**TARGET, "base_ns": 0, "gain": 1}]}, "base_ns"),
+        ({"observation": [{**TARGET, "gain": 1, "unit": "ns"}]}, "unit"),
+        ({"history": 0}, "history"),
+        ({"history": 2}, "6 wide"),
+        ({"network": {**MLP, "kind": "cnn"}}, "kind"),
+        ({"network": {**MLP, "memory": "carried"}}, "is an lstm's"),
+        ({"network": CARRIED, "history": 2}, "whose history is 1"),
+        ({"network": {**CARRIED, "memory": "kept"}}, "memory"),
+        ({"network": CARRIED}, "lstm.weight_ih"),
+        ({"action": {"name": "additive_window"}}, "name"),
+        ({"action": {"name": "multiplicative_window", "beta": 1}}, "beta"),
+        ({"telemetry_bytes": -1}, "telemetry_bytes"),
+    ],
+)
+def test_the_simulator_refuses_such_a_header_too(path: Path, change: dict[str, Any], words: str) -> None:
+    forge(path, header(tiny(), **change), tiny().tensors)
+    with pytest.raises(_native.PolicyError) as error:
+        _native.Policy(str(path))
+    assert words in str(error.value)
+    assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize(

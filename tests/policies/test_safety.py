@@ -15,7 +15,6 @@ from ns3_env.agents.export.safety import secured
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.eval.metrics import measure
 from ns3_env.policies.file import read_policy
-from ns3_env.policies.header import PolicySpec
 from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.scenario import PerFlowRtt, Scenario, Switch
 from ns3_env.scenario.topology import Dumbbell
@@ -117,20 +116,6 @@ def test_flows_that_mostly_repeat_themselves_go_on_as_swift(tmp_path: Path, whol
         else:
             assert fallbacks == 0
             assert charged_slowdowns(results).mean() > worse * swift
-
-
-@pytest.mark.parametrize(
-    ("safety", "message"),
-    [
-        ({"ranges": {"flow_count": [0, 1]}}, "safety.ranges: 'flow_count'"),
-        ({"ranges": {"rtt": [2, 1]}}, "'rtt': expected the least"),
-        ({"ranges": {}, "most_rtts": 0.5}, "most_rtts"),
-    ],
-)
-def test_a_safety_that_is_wrong_is_refused_by_its_key(tmp_path: Path, safety: Any, message: str) -> None:
-    content = read_policy(grows(tmp_path / "policy")).spec.model_dump(mode="json", exclude_none=True)
-    with pytest.raises(ValueError, match=message):
-        PolicySpec.model_validate({**content, "safety": safety})
 
 
 def test_the_simulator_refuses_ranges_of_what_is_not_observed(tmp_path: Path) -> None:

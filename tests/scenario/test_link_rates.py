@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
 
@@ -116,43 +115,3 @@ def test_files_give_rates_and_repeat(
     assert dict(zip(row["at_ns"], row["rate_bps"], strict=True)) == rates
     assert (row["from"], row["to"], row["period_ns"]) == (1, 2, period_ns)
     assert scenario("rdma", {**file, "repeat": False}).to_simulator_json()["link_rates"][0]["period_ns"] == -1
-    whole = scenario("rdma", file).without_files()
-    (tmp_path / "link.trace").unlink()
-    assert whole.to_simulator_json()["link_rates"][0] == row
-
-
-@pytest.mark.parametrize(
-    ("text", "fault"),
-    [
-        ("3\n2\n", "link.trace:2: 2 ms comes after 3 ms: times never fall"),
-        ("0 1\n0 2\n", "link.trace:2: '0s' is not after the line above: times ascend"),
-        ("rate,time\n1,2\n", "link.trace:1: 'rate, time': a file of a link's rate is mahimahi's"),
-        ("at_ns,rate_bps\n0,5parsecs\n", "link.trace:2: rate_bps: '5parsecs' has the unknown unit"),
-        ("0 0\n1 0\n", "no line has a rate above 0: the link would never send"),
-        ("", "has no line"),
-        ("1\n²\n", "link.trace:2: '²' is no whole number of ms"),
-        ("at_ns,rate_bps\n0," + 200_000 * "1", "link.trace:2: no CSV: field larger than field limit"),
-    ],
-)
-def test_a_faulty_file_is_named_by_its_line(tmp_path: Path, text: str, fault: str) -> None:
-    (tmp_path / "link.trace").write_text(text)
-    with pytest.raises(ScenarioError) as raised:
-        scenario("rdma", {**BOTTLENECK, "file": str(tmp_path / "link.trace")})
-    assert fault in str(raised.value)
-
-
-@pytest.mark.parametrize(
-    ("entry", "fault"),
-    [
-        ({"link": [0, 2], "steps": [{"at_ns": 0, "rate_bps": 1e9}]}, "link: no link joins nodes 0 and 2"),
-        ({"link": [0, 1]}, "write file, steps or drawn, one of them"),
-        ({"link": [0, 1], "steps": [{"at_ns": 5, "rate_bps": 1e9}]}, "steps: at_ns ascends from 0"),
-        (
-            {"link": [0, 1], "steps": [{"at_ns": 0, "rate_bps": 1e9}, {"at_ns": 5, "rate_bps": 0}]},
-            "steps: the last rate is 0",
-        ),
-    ],
-)
-def test_a_schedule_that_cannot_be_is_refused(entry: dict[str, Any], fault: str) -> None:
-    with pytest.raises(ScenarioError, match=fault):
-        scenario("rdma", entry)

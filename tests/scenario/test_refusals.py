@@ -274,6 +274,10 @@ FORMS: dict[str, tuple[str, dict[str, Any]]] = {
         {"traffic": {"kind": "csv", "file": "flows.json"}},
     ),
     "jobs.csv": ("submit_time,num_gpu,duration\n5,2,60\n9,3,60\n", {"traffic": JOB_LOG}),
+    "link.trace": (
+        "0 10000\n1 5000\n",
+        {"link_rates": [{"link": "all", "file": "link.trace"}], "traffic": {"kind": "incast", "flows": 1}},
+    ),
     "pairs.csv": ("0,20\n1kB, 0\n", {"traffic": EXCHANGE}),
     "cdf.txt": ("0 0\n1000 25\n2000 100\n", {"traffic": POISSON}),
 }
@@ -298,6 +302,11 @@ def faults() -> Iterator[tuple[str, str | bytes, str]]:
             yield name, texts[0] if len(texts) == 1 else FORMS[name][0].replace(*texts, 1), sentence
     for name, form in (("topology.txt", "topology"), ("flow.txt", "list of flows"), ("flows.csv", "CSV")):
         yield name, b"5 2 4\n\xff\xfe\n", f"{name}: not a {form}: it is not UTF-8 text"
+    yield (
+        "link.trace",
+        f"at_ns,rate_bps\n0,{'1' * 200_000}",
+        "link.trace:2: no CSV: field larger",
+    )
     for key in ('"num_ops": ', '"type": 4, "numOps": '):
         yield "t.0.json", f'{{"version": "1"}}{{"id": 1, {key}{"9" * 400}}}', "node 1: num_ops is 999"
 

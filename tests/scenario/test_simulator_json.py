@@ -257,3 +257,13 @@ def test_only_whole_numbers_are_written_natively(value: Any) -> None:
 def test_networks_may_have_65_536_gpus_or_100_000_hosts(topology: dict[str, Any]) -> None:
     scenario = Scenario.from_mapping({"topology": topology, "traffic": {"kind": "incast", "flows": 3}}, "x")
     assert len(scenario.to_simulator_json()["nodes"]) > 100_000
+
+
+def test_least_rates_beyond_the_link_are_one_line_with_both_rates(tmp_path: Path) -> None:
+    incast = {"topology": {"kind": "dumbbell"}, "traffic": {"kind": "incast", "size_bytes": 10_000}}
+    content = Scenario.from_mapping({**incast, "controllers": ["dcqcn"]}, "x").to_simulator_json()
+    done = program({**content, "min_rate_bps": 30e9}, tmp_path)
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f"rdma-sim: warning: {tmp_path / 'x.json'}: 'min_rate_bps': 4 flows x 3e+10 bit/s")
+    assert "= 1.2e+11 bit/s exceed the link of host 4, 1e+11 bit/s" in line
+    assert json.loads(done.stdout)["totals"]["unfinished"] == 0

@@ -245,6 +245,19 @@ def test_a_copy_that_cannot_be_made_is_an_error_and_the_original_goes_on(
         goes_on(original, message)
 
 
+def test_the_copies_before_one_that_fails_are_killed_and_have_the_original_s_patience(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with at_a_decision(hang_timeout_s=7) as (original, _):
+        (first,) = original.branch()
+        assert first.hang_timeout_s == 7
+        copies = iter([first])
+        monkeypatch.setattr(original, "_copied", lambda *_: next(copies))
+        with pytest.raises(RuntimeError):
+            original.branch(2)
+        assert first.pid is None
+
+
 def test_an_interruption_while_a_copy_is_made_leaves_the_original_as_it_was(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -54,21 +54,6 @@ def test_flows_of_mixed_controllers_share_one_network() -> None:
         of_group(results, "other")
 
 
-def test_flows_of_one_controller_have_attributes_of_their_own() -> None:
-    windows = {"narrow": 10_000, "wide": 40_000}
-    flows = [{"src": i, "dst": 4, "size_bytes": 500_000, "group": x} for i, x in enumerate(windows)]
-    results = play(
-        classes=[],
-        groups={name: {"attributes": {"Window": window}} for name, window in windows.items()},
-        controllers=["fixed-window"],
-        traffic={"kind": "list", "flows": flows},
-        record={"windows": True},
-    )
-    assert {flow: window for _, flow, window, _ in results["windows"]} == dict(enumerate(windows.values()))
-    narrow, wide = results["flows"]["fct_ns"]
-    assert narrow > 3 * wide
-
-
 def test_a_policy_plays_one_group_and_baselines_the_others(tmp_path: Path) -> None:
     policy = NetworkPolicy.load(mlp_file(tmp_path / "policy.safetensors"))
     groups = {**KEYS["groups"], "rpc": {"traffic_class": "urgent"}}

@@ -16,7 +16,6 @@ from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import DecisionBatch, EpisodeEnd, Simulator
 from tests.processes import program
-from tests.samples.scenarios import refusal
 
 Records = NDArray[np.float64]
 #: Two uncontrolled hosts at 10 Gb/s into a link of 10 Gb/s: from port 3-4 leaves half of what arrives.
@@ -148,24 +147,6 @@ def test_ports_are_those_of_the_scenario_in_the_order_of_their_slots(simulator: 
     records, _ = run(simulator, DCQCN)
     busiest = np.mean([column(record, "port_utilisation") for record in records], axis=0).argsort()[-2:]
     assert {scenario.agent_ports[port] for port in busiest} == {(9, 10), (10, 8)}
-
-
-@pytest.mark.parametrize(
-    ("change", "text"),
-    [
-        ({"controllers": ["agent"]}, "switch.ecn_agents: flows are under 'agent' as well"),
-        ({"controllers": ["hpcc"]}, "switch.ecn_agents: no port marks"),
-        ({"switch": {"ecn_agents": {"ports": [(9, 1000)]}}}, "no switch 9 has a port to node 1000; next to"),
-        ({"switch": {"ecn_agents": {"ports": []}}}, "switch.ecn_agents.ports: is empty"),
-        ({"switch": {"ecn_agents": {"interval_ns": 0}}}, "switch.ecn_agents.interval_ns"),
-        (
-            {"classes": [{"name": "one"}]},
-            "switch.ecn_agents: a port has thresholds for each traffic class",
-        ),
-    ],
-)
-def test_a_scenario_with_ports_that_no_agent_can_set_is_refused(change: dict[str, Any], text: str) -> None:
-    assert text in refusal({**DCQCN, **change})
 
 
 def test_without_a_policy_across_the_channel_the_simulator_refuses_agents_at_ports(tmp_path: Path) -> None:

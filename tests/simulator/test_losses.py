@@ -17,7 +17,7 @@ from ns3_env.eval.report import write
 from ns3_env.policies.released import named_controller
 from ns3_env.programs.executable import references
 from ns3_env.scenario import Controller, Record, Scenario, Switch
-from ns3_env.scenario.reliability import Corruption, GoBackN, Nic, Recovery, SelectiveRepeat
+from ns3_env.scenario.reliability import GoBackN, Nic, Recovery, SelectiveRepeat
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Flow, FlowList, Incast
 from ns3_env.simulator import Simulator, list_controllers
@@ -130,15 +130,6 @@ def test_it_sends_less_again_than_go_back_n_and_its_metrics_say_so(simulator: Si
     counted = simulator.play(incast("dcqcn", record=Record(reordering=True), **some))
     assert line(counted)["out_of_order_packets"] > row["out_of_order_packets"]
     assert counted["flows"]["end_ns"] == back["flows"]["end_ns"]
-
-
-def test_a_seed_draws_corruption_of_the_link_that_is_named(simulator: Simulator) -> None:
-    corruption = [Corruption(link=(17, 18), towards=18, bit_error_rate=1e-6)]
-    scenario = incast("dcqcn", corruption=corruption, switch=Switch(), recovery=SelectiveRepeat())
-    first = simulator.play(scenario)
-    assert first != simulator.play(scenario.with_seed(2))
-    assert {(lost["node"], lost["peer"]) for lost in first["losses"]} == {(17, 18)}
-    assert first["totals"]["dropped_packets"] > 0
 
 
 @pytest.mark.parametrize("recovery", [GoBackN(), SelectiveRepeat()])

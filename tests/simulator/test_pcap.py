@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Captures against the frames that passed the port, parsed here and by tshark if there is one."""
+"""Captures against the frames that passed the port."""
 
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -137,62 +135,3 @@ def test_a_full_disk_is_a_line_that_names_the_file(transport: Transport, tmp_pat
         pid = simulator.pid
         assert simulator.play(scenario)["flows"]["fct_ns"][0] > 0  # the process continues
         assert simulator.pid == pid
-
-
-def tshark(path: Path, show: str, *fields: str) -> list[tuple[str, ...]]:
-    """Values of the fields for each frame that the display filter lets pass."""
-    if shutil.which("tshark") is None:
-        pytest.skip("there is no tshark here (Debian, Ubuntu: package tshark)")
-    command = ["tshark", "-o", "ip.check_checksum:TRUE", "-r", str(path), "-Y", show, "-T", "fields"]
-    command += ["--disable-protocol", "rpcordma"]  # its heuristic may mistake a single SEND Last for a call
-    for field in fields:
-        command += ["-e", field]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
-    return [tuple(line.split("\t")) for line in done.stdout.splitlines()]
-
-
-def test_tshark_finds_no_fault_and_names_the_ports(capture: tuple[Path, dict[str, Any]]) -> None:
-    path, _ = capture
-    assert tshark(path, "_ws.malformed or _ws.expert or _ws.short", "frame.number") == []
-    good = tshark(path, 'ip.checksum.status == "Good"', "frame.number")
-    assert len(good) == sum(not frame.is_pfc for frame in frames_of(path))
-    fields = ("frame.interface_name", "frame.packet_flags_direction", "frame.time_epoch")
-    rows = tshark(path, "frame", *fields)
-    assert [(name, int(way, 0) == 2, int(time.replace(".", ""))) for name, way, time in rows] == [
-        (frame.port, frame.sent, frame.time_ns) for frame in frames_of(path)
-    ]
-
-
-def test_tshark_sees_the_messages_and_their_marks(capture: tuple[Path, dict[str, Any]]) -> None:
-    path, results = capture
-    receivers = 'infiniband and frame.interface_name == "h3-p0"'
-    rows = Counter(tshark(path, receivers, "infiniband.bth.opcode", "ip.dsfield.ecn"))
-    opcodes = Counter[str]()
-    for (opcode, _), count in rows.items():
-        opcodes[opcode] += count
-    # RC SEND First, Middle, Last, Only; ACK
-    assert opcodes == {"0": 2, "1": 2 * 149, "2": 2, "4": 1, "17": 303}
-    marked = sum(count for (_, ecn), count in rows.items() if ecn == "3")
-    assert marked == len(results["marks"]) > 0
-    assert rows["17", "0"] == 303  # ACKs are not ECN-capable
-    senders = 'infiniband.bth.opcode < 4 and frame.interface_name == "h1-p0"'
-    numbers = tshark(path, senders, "infiniband.bth.psn")
-    assert [int(psn) for (psn,) in numbers] == list(range(151))
-
-
-def test_tshark_reads_pfc_frames(capture: tuple[Path, dict[str, Any]]) -> None:
-    path, results = capture
-    fields = ("macc.opcode", "macc.cbfc.enbv", "macc.cbfc.pause_time.c3")
-    rows = tshark(path, 'macc and frame.interface_name == "h0-p0"', *fields)
-    paused = [row for row in results["pauses"] if row[1:3] == [0, 0]]
-    assert [int(time) for *_, time in rows] == [0xFFFF * row[3] for row in paused]
-    assert {(int(opcode, 0), int(vector, 0)) for opcode, vector, _ in rows} == {(0x0101, 1 << 3)}
-
-
-def test_tshark_reads_naks(tmp_path: Path) -> None:
-    lossy = SCENARIO.model_copy(update={"loss_probability": 0.01})
-    done = rdma_sim(tmp_path, lossy, f"--pcap={tmp_path / 'x'}", "--pcap-ports=3:0")
-    assert json.loads(done.stdout)["totals"]["dropped_packets"] > 0
-    assert tshark(tmp_path / "x.pcapng", "_ws.malformed or _ws.expert", "frame.number") == []
-    syndromes = set(tshark(tmp_path / "x.pcapng", "infiniband.aeth", "infiniband.aeth.syndrome"))
-    assert syndromes == {("31",), ("96",)}  # ACK without credits, NAK of a PSN sequence error

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 
 import gymnasium
 import numpy as np
 import pytest
-from gymnasium.utils.env_checker import check_env
 
 from ns3_env.agents.configuration.config import EnvConfig
 from ns3_env.agents.curriculum.curriculum import Curriculum, CurriculumConfig
@@ -22,7 +22,7 @@ from ns3_env.envs.gym_env import FlowEnv
 from ns3_env.errors import ConfigError
 from ns3_env.ids import VERSIONS
 from ns3_env.scenario import Scenario
-from ns3_env.tasks import FIRST_TEST_SEED, TASKS, TESTS, make, task
+from ns3_env.tasks import FIRST_TEST_SEED, TASKS, TESTS, make, score, task
 from ns3_env.tasks.registry import declare
 
 #: Tasks whose flows can decide at every step.
@@ -128,12 +128,6 @@ def test_a_former_id_names_the_one_of_today() -> None:
         gymnasium.make("ns3_env/Incast-v3")
 
 
-def test_gymnasiums_checker_passes() -> None:
-    env = gymnasium.make("ns3_env/Bursts-v4")
-    check_env(env.unwrapped)
-    env.close()
-
-
 @pytest.mark.parametrize("name", STEPPED)
 def test_stepped_front_ends_step_it(name: str) -> None:
     vector = make(name, "sb3")
@@ -215,9 +209,13 @@ def test_a_task_of_another_package_is_made_by_name_and_by_id() -> None:
         declare("Mine")(draw)
         assert task("Mine").id == "ns3_env/Mine-v0"
         assert task("Incast").id == "ns3_env/Incast-v4"
-        for env in (make("Mine"), gymnasium.make("ns3_env/Mine-v0")):
+        with closing(gymnasium.make("ns3_env/Mine-v0")) as env:
             env.reset(seed=1)
-            env.close()
+        for front_end in ("gymnasium", "sb3", "pettingzoo", "stream", "rollouts"):
+            with closing(make("Mine", front_end)) as env:
+                assert env.task.fields == task("Mine").fields
+        assert score("dcqcn", "Mine")["score"].abs().max() == pytest.approx(0, abs=1e-9)
+        assert score("oracle", "ns3_env/Mine-v0")["score"].mean() == pytest.approx(100)
     finally:
         for place, key in ((TASKS, "Mine"), (VERSIONS, "Mine"), (gymnasium.registry, "ns3_env/Mine-v0")):
             place.pop(key, None)
@@ -253,3 +251,10 @@ def test_jobs_that_share_a_cluster_have_nodes_of_their_own_and_storage_has_other
         storage = {*range(8)} - nodes["first"] - nodes["second"]
         flows = scenario.traffic.model_dump()["parts"][2]["flows"]
         assert all((flow["src"] // 4 in storage) != (flow["dst"] // 4 in storage) for flow in flows)
+
+
+def test_what_cannot_be_scored_is_a_sentence() -> None:
+    with pytest.raises(ConfigError, match=r"dctcp cannot run ns3_env/Mixed-v4: its fields, or the marks"):
+        score("dctcp", "Mixed")
+    with pytest.raises(ConfigError, match="the nearest known one is 'Bursts'"):
+        score("hpcc", "Burst")

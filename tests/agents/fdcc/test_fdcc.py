@@ -9,16 +9,14 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
-import torch as th
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.evaluation import evaluate_policy
 from stable_baselines3.common.vec_env import DummyVecEnv
 
 from ns3_env.agents.fdcc import FDCC, FdccConfig
 from ns3_env.agents.fdcc.policy import RecurrentTD3Policy
-from ns3_env.agents.fdcc.replay import History
 from ns3_env.errors import ConfigError
-from ns3_env.policies.policy import Policy, SlotStates
+from ns3_env.policies.policy import Policy
 from tests.agents.fdcc.fake_vec_env import FakeRdmaVecEnv, RecallEnv
 
 SMALL: dict[str, Any] = {"hidden": 16, "shortcut": 16, "net_arch": [16], "batch_size": 16}
@@ -72,33 +70,6 @@ def test_predict_satisfies_the_policy_protocol_and_keeps_the_history() -> None:
     alone, _ = model.predict(rows[0][0])
     assert alone.shape == (1,)
     assert alone == pytest.approx(fresh[0], abs=1e-6)
-
-
-def test_slots_that_decide_apart_decide_as_if_alone() -> None:
-    model = small(FakeRdmaVecEnv(3))
-    rows = np.random.default_rng(0).normal(size=(9, 3)).astype(np.float32)
-    state, start, alone = None, None, []
-    for row in rows:
-        action, state = model.predict(row[None], state, start)
-        start = np.array([False])
-        alone.append(action[0])
-    states, apart = SlotStates(model), []
-    for row in rows:
-        states.predict(np.zeros((1, 3), np.float32), np.array([1]))
-        apart.append(states.predict(np.stack([row + 1, row]), np.array([0, 3]))[1])
-    assert np.allclose(alone, apart, atol=1e-6)
-
-
-def test_padding_is_not_read() -> None:
-    model = small(FakeRdmaVecEnv(3))
-    windows = np.random.default_rng(0).normal(size=(1, 8, 4)).astype(np.float32)
-    garbage = windows.copy()
-    garbage[:, 3:] = 99.0
-    length = np.array([3])
-    assert (model.policy.act_on(windows, length) == model.policy.act_on(garbage, length)).all()
-    history = [History(th.tensor(w), th.tensor(length)) for w in (windows, garbage)]
-    action = th.zeros(1, 1)
-    assert th.equal(model.critic(history[0], action), model.critic(history[1], action))
 
 
 def test_weights_are_saved_and_put_into_another(tmp_path: Path) -> None:

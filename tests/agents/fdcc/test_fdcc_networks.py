@@ -14,7 +14,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv
 
 from ns3_env.agents.fdcc import FDCC, FdccConfig
 from ns3_env.agents.fdcc.exploration import StepStream
-from ns3_env.agents.fdcc.networks import RecurrentCritics, RecurrentStack, read
+from ns3_env.agents.fdcc.networks import RecurrentCritics, RecurrentStack
 from ns3_env.agents.fdcc.replay import History, SlotHistories
 from tests.agents.fdcc.fake_vec_env import FakeRdmaVecEnv
 
@@ -95,27 +95,6 @@ def test_what_is_climbed_is_the_first_critic_and_moves_actions_alone() -> None:
     assert th.allclose(th.autograd.grad(climbed.sum(), actions)[0], whole)
     critics.climbed(history, actions).sum().backward()
     assert all(parameter.grad is None for parameter in critics.parameters())
-
-
-def test_compressing_reads_sign_and_logarithm() -> None:
-    history = history_of(2, 4)
-    windows = th.sign(history.windows) * th.log(1 + th.abs(history.windows))
-    reading = read(history)
-    assert th.allclose(reading.inputs, windows.transpose(0, 1), atol=1e-6)
-    assert th.allclose(reading.current, th.stack([windows[0, 1], windows[1, 3]]), atol=1e-6)
-    assert th.equal(history.windows, history_of(2, 4).windows)  # the input is unchanged
-    assert read(reading) is reading
-
-
-def test_an_action_is_the_hyperbolic_tangent_of_the_raw_output() -> None:
-    actor = FDCC("LstmPolicy", FakeRdmaVecEnv(1), fields=("last_action",)).actor
-    with th.no_grad():
-        for parameter in actor.parameters():
-            parameter.mul_(20)
-    history = history_of(1, 2, 3, 4)
-    assert th.equal(actor(history), th.tanh(actor.raw(history)))
-    assert actor(history).abs().max() <= 1
-    assert actor.raw(history).abs().max() > 1
 
 
 def test_a_policy_that_is_asked_reads_the_histories_that_training_reads() -> None:

@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from ns3_env.eval.benchmark.films import _sampled
 from ns3_env.eval.benchmark.folder import BenchFolder, fingerprint
 from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.film.page import MARK
+from ns3_env.eval.film.recording import FILE
 from tests.samples.files import dumped
 
 NETWORK = {
@@ -80,3 +82,8 @@ def test_a_film_makes_no_cell_stale(out: Path) -> None:
         update={"record": case.scenario.record.model_copy(update={"film_ns": 500})}
     )
     assert fingerprint(sampled, entry, seed, {}) == fingerprint(case.scenario, entry, seed, {})
+
+
+def test_samples_of_a_later_seed_are_in_no_film(out: Path) -> None:
+    (out / "cells" / "kept" / "hpcc" / "seed-5" / FILE).touch()
+    assert _sampled(BenchFolder.read(out))["kept"]["hpcc"].name == "seed-4"

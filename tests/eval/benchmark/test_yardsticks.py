@@ -143,6 +143,7 @@ def test_without_either_end_or_a_way_between_them_there_is_none(
 ) -> None:
     assert ways({one: {1: 2.0}, other: {1: 1.0}}, transport) == {}
     assert ways({"dcqcn": {1: 2.0}, "oracle": {1: 2.0}}, "rdma") == {}
+    assert ways({"dcqcn": {1: 1.0}, "oracle": {1: 2.0}}, "rdma") == {}
 
 
 def test_reports_have_it_where_both_have_played(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

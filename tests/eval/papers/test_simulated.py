@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -157,3 +160,9 @@ def test_smcc_holds_its_target_beside_background_and_the_queue_is_seen_each_100_
     total = run.rates_at(np.linspace(0.8 * end, end, 200)).sum(axis=0).mean()
     assert total == pytest.approx(500e6, rel=0.1)
     assert len(numbers.coarse([run], 0, end)) == pytest.approx(300, abs=1)
+
+
+def test_a_queue_within_a_quarter_of_its_target_has_settled() -> None:
+    lengths = numbers.TARGET_BYTES * np.array([1.3] * 5 + [1.2, 0.8] * 10)
+    run: Any = SimpleNamespace(lengths={BOTTLENECK: lengths}, step_ns=1.0)
+    assert numbers.settled_ns(run) == 5

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests of the RDMA network: completion times, PFC, loss recovery, fairness of the NIC.
+// Tests of the RDMA network: empty queues, pauses and their headroom, losses and recovery.
 #include "test-network.h"
+
+#include "ns3_env/cpp/rdma/published/rules.h"
+#include "ns3_env/cpp/rdma/switch/shared-buffer.h"
 
 namespace ns3::env::rdma::test
 {
@@ -9,25 +12,6 @@ namespace
 {
 
 SUITE("rdma-network");
-
-/// Four senders at line rate fill the bottleneck at three times the link rate (Zheng 2024, Fig. 3.2).
-TEST("queue grows at 3 x the link rate")
-{
-    Scenario s = Dumbbell(4, 1e9);
-    s.published = false;
-    s.timeLimit = 2 * MS;
-    s.buffer.pfc = false;
-    AddIncast(s, 4, 10'000'000);
-    TestNetwork net(std::move(s));
-    std::vector<double> bits;
-    SwitchPort& port = net.PortTo(5, 6);
-    for (const Picos at : {100 * US, 1900 * US})
-    {
-        At(at, [&] { bits.push_back(static_cast<double>(port.QueueBytes()) * 8); });
-    }
-    net->Run();
-    ASSERT_NEAR((bits[1] - bits[0]) / 1.8e-3, 3e9, 0.02e9, "slope in bit/s");
-}
 
 /// A port whose queue is traced queues every packet; otherwise packets that find no queue pass directly.
 TEST("whether a packet joins an empty queue or passes makes no difference")
@@ -66,31 +50,6 @@ TEST("whether a packet joins an empty queue or passes makes no difference")
             ASSERT_GT(changes.count, 4 * 200 * 2, "each packet joins a queue");
             ASSERT(play(controller, published, nullptr) == queued,
                    controller << ", published " << published << ": ends of flows, queue");
-        }
-    }
-}
-
-/// With PFC on no packet is ever lost, and pauses spread over two switches to the senders.
-TEST("PFC loses nothing where the same incast without it does")
-{
-    for (const bool pfc : {true, false})
-    {
-        Scenario s = Dumbbell(8, 100e9);
-        s.buffer.bufferBytes = 600'000; // little above reserves and headrooms
-        s.buffer.pfc = pfc;
-        SetWindow(s, 100'000);
-        s.retransmissionTimeout = MS;
-        // The slow last hop makes the second switch pause the first, and that one the senders.
-        s.links.back().rateBps = 25e9;
-        AddIncast(s, 8, 500'000);
-        Played net(std::move(s));
-        ASSERT_EQ(net->Context().pool.LiveCount(), 0, "packets left behind");
-        ASSERT_EQ(net->Context().droppedPackets > 0, !pfc, "lost packets");
-        ASSERT_EQ(net.PortTo(9, 10).PauseFramesReceived() > 0, pfc, "pause between switches");
-        ASSERT_EQ(net->Nics()[0]->PauseFramesReceived() > 0, pfc, "pause of a sender");
-        for (const auto& [id, sw] : net->Switches())
-        {
-            ASSERT_EQ(sw->Buffer().UsedBytes(), 0, "buffer of switch " << id);
         }
     }
 }
@@ -141,36 +100,185 @@ TEST("a packet or ACK that is lost at any place is sent again, and the flow ends
     }
 }
 
-/// The NIC serves its flows in turn, packet by packet: equal flows end within a packet of each other.
-TEST("a NIC serves its flows in turn")
+/// Without PFC every byte outside other ports' reserves is first come, first served.
+TEST("without PFC the whole pool is one port's, if no other wants it")
 {
-    Scenario s = Dumbbell(2, 100e9);
-    AddFlows(s, std::vector<FlowRow>(5, {0, 2, 100'000}));
-    Played net(std::move(s));
-    for (size_t i = 1; i < 5; ++i)
+    SharedBufferConfig config;
+    config.bufferBytes = 20'000;
+    config.pfc = false;
+    config.sharing = PoolSharing::Complete;
+    SharedBuffer buffer(config);
+    buffer.AddPort(0, 3);
+    buffer.AddPort(0, 3);
+    ASSERT_EQ(buffer.CommittedBytes(), 2 * 4096, "no headroom");
+    int packets = 0;
+    for (; buffer.Admits(0, 1000); ++packets)
     {
-        ASSERT_EQ(net.Of(i).end - net.Of(i - 1).end, 83 * NS, "one packet time apart");
+        buffer.Add(0, 1000);
+    }
+    // Own reserve and pool: 20000 - 4096 = 15904 B, whatever alpha is.
+    ASSERT_EQ(packets, 15, "all but the other port's reserve");
+    ASSERT_EQ(buffer.TakePause(0), false, "no pause");
+    ASSERT(buffer.Admits(0, 904), "what is left of the pool");
+    ASSERT(buffer.Admits(1, 4096 + 904), "its reserve, and the same rest");
+    ASSERT_EQ(buffer.Admits(1, 4096 + 905), false, "a byte too many");
+    for (; packets > 0; --packets)
+    {
+        buffer.Remove(0, 1000);
+    }
+    ASSERT_EQ(buffer.UsedBytes(), 0, "all given back");
+    ASSERT_EQ(buffer.FreeBytes(), 20'000 - 2 * 4096, "to the pool as well");
+}
+
+/// Sharing is a rule of the network: the published simulator keeps its headroom without PFC.
+TEST("PFC and the preset say how a pool is shared")
+{
+    for (const bool pfc : {true, false})
+    {
+        const auto ours = pfc ? PoolSharing::Thresholds : PoolSharing::Complete;
+        EXPECT(NetworkRules().GetPoolSharing(pfc) == ours, "pfc " << pfc);
+        const auto published = published::Rules().GetPoolSharing(pfc);
+        EXPECT(published == PoolSharing::Thresholds, "published, pfc " << pfc);
     }
 }
 
-/// A window under one packet sends one packet every packet / window base RTTs (docs/sources/mpcc.md).
-TEST("a window under one packet is paced")
+TEST("headroom is three times what a link holds, and a threshold's shift counts whole doublings")
 {
-    Scenario s = Dumbbell(1, 100e9);
-    SetWindow(s, 262); // a quarter of 1048 B
-    AddFlow(s, 0, 1, 11'000);
-    Played net(std::move(s));
-    const double gapNs = 6240.0 * 1048 / 262;
-    ASSERT_NEAR(net.Of(0).end / NS, 10 * gapNs + 6261, 11.0, "ten gaps and one round trip");
+    const NetworkRules rules;
+    EXPECT_EQ(rules.Headroom(25e9, 1003 * NS), 9403, "9403.125 B");
+    EXPECT_EQ(Row(rules.Doublings(0.25), rules.Doublings(1.6), rules.Doublings(2.5)),
+              Row(0, 0, 1),
+              "of the rates");
+    EXPECT_EQ(rules.Doublings(4), 2, "of the rates");
 }
 
-TEST("pacing spaces packets by wire bytes over rate")
+/// Bursts that meet at a blocked link: packets that do not fit are lost, one by one.
+TEST("what does not fit is lost, packet for packet")
 {
-    Scenario s = Dumbbell(1, 100e9);
-    AddFlow(s, 0, 1, 11'000);
-    TestNetwork net(std::move(s), [](Flow& flow, const FlowEntry&) { flow.SetRate(10e9); });
+    constexpr uint32_t SENDERS = 4;
+    constexpr uint32_t PACKETS = 50;
+    for (const auto& [bufferBytes, reserveBytes] :
+         {std::pair{60'000, 0}, {60'000, 4096}, {1090, 0}})
+    {
+        const Case about(Shown(bufferBytes) + " B, reserves of " + Shown(reserveBytes));
+        Scenario s = Exact(SENDERS);
+        s.buffer.pfc = false;
+        s.buffer.bufferBytes = static_cast<uint64_t>(bufferBytes);
+        s.buffer.reserveBytes = static_cast<uint32_t>(reserveBytes);
+        s.links[SENDERS].rateBps = 100e6; // a packet lasts 84 us, longer than the test
+        s.timeLimit = 50 * US;
+        SetWindow(s, 1'000'000);
+        AddIncast(s, SENDERS, PACKETS * 1000);
+        TestNetwork net(std::move(s));
+        net->Run();
+        // One is on the link; the reserve of the port with an idle peer stays empty.
+        const uint64_t fit = 1 + static_cast<uint64_t>(bufferBytes - reserveBytes) / PACKET_BYTES;
+        const SwitchPort& uplink = net.PortTo(SENDERS + 1, SENDERS + 2);
+        const Losses lost = uplink.Lost().By(LossCause::BufferFull);
+        ASSERT_EQ(lost.packets, SENDERS * PACKETS - fit, "lost");
+        ASSERT_EQ(lost.payloadBytes, 1000 * lost.packets, "payload");
+        ASSERT_EQ(uplink.Lost().By(LossCause::Link).packets, 0, "no other cause");
+        ASSERT_EQ(net->Context().droppedPackets, lost.packets, "nowhere else");
+        ASSERT_EQ(net->Context().pool.LiveCount(), fit, "the others are there");
+    }
+}
+
+TEST("a pause stops a host's ACKs, whatever their controller and group")
+{
+    constexpr Picos RESUMED = 50 * US;
+    for (const std::string name : {"dcqcn", "hpcc"})
+    {
+        for (const uint32_t group : {3U, 1U})
+        {
+            const Case about("ACKs of " + name + " in group " + Shown(group));
+            Scenario s = Exact(2, {{0, 2, 1000}, {2, 1, 20'000, 1500 * NS}}, name);
+            s.priorityGroup = group;
+            TestNetwork net(std::move(s));
+            SwitchPort& toReceiver = net.PortTo(4, 2);
+            At(0, [&toReceiver] { toReceiver.SendPfc(PacketKind::Pause); });
+            At(RESUMED, [&toReceiver] { toReceiver.SendPfc(PacketKind::Resume); });
+            net->Run();
+            ASSERT_GT(net.Of(0).end, RESUMED, "ACK");
+            ASSERT_GT(net.Of(1).end, RESUMED, "data");
+        }
+    }
+}
+
+TEST("a receiver's NACKs of one gap keep their interval, those of another do not wait")
+{
+    struct Gap
+    {
+        std::string what;
+        std::vector<std::pair<uint64_t, int>> losses; ///< sequence, how often
+        double gapNs;                                 ///< between two NACKs
+    };
+    // Another gap: a round trip of full packets, and the one that shows it, which is below the interval.
+    for (Gap& gap : std::vector<Gap>{{"the same gap again", {{100'000, 2}}, 2 * 6240},
+                                     {"another gap", {{100'000, 1}, {101'000, 2}}, 6420}})
+    {
+        const Case about(gap.what);
+        const auto drops = [&](const Packet& packet)
+        {
+            const auto lost =
+                std::ranges::find(gap.losses, packet.sequence, &std::pair<uint64_t, int>::first);
+            return packet.kind == PacketKind::Data && lost != gap.losses.end() &&
+                   lost->second-- > 0;
+        };
+        Scenario s = Exact(1, {{0, 1, 10'000'000}});
+        s.buffer.pfc = false;
+        SetWindow(s, 1'000'000'000); // packets continue to arrive
+        s.retransmissionTimeout = 100 * MS;
+        TestNetwork net(std::move(s));
+        Drop(net.PortTo(2, 3), drops);
+        const auto nacks = PacketsOf(*net->Nics()[0], "Rx", PacketKind::Nack);
+        net->Run();
+        ASSERT_EQ(net->Unfinished(), 0, "the flow ends");
+        ASSERT_EQ(nacks->size(), 2, "NACKs");
+        // the next NACK answers the first packet after the wait
+        const Picos gapNs = (nacks->at(1).arrival - nacks->at(0).arrival) / NS;
+        ASSERT_NEAR(gapNs, gap.gapNs, 100.0, "from the first to the second");
+    }
+}
+
+/// One packet at a time, so that nothing ever waits in a switch.
+TEST("published: the end of a switch's transmission is an event only where something waits for it")
+{
+    constexpr uint64_t PACKETS = 100;
+    constexpr uint64_t LINKS = 3;
+    Scenario s = Exact(1, {{0, 1, 1000 * PACKETS}});
+    s.published = true;
+    SetWindow(s, 1000);
+    TestNetwork net(std::move(s));
     net->Run();
-    ASSERT_EQ(net.Of(0).end, (10 * 838 + 6261) * NS, "ten gaps of 838 ns and one round trip");
+    const uint64_t arrivals = 2 * LINKS * PACKETS; // of data and ACKs
+    const uint64_t ends = 2 * PACKETS;             // of the two cards' transmissions
+    const uint64_t start = 10;                     // at most, of the flow and its timer
+    ASSERT_GT(Simulator::GetEventCount() + 1, arrivals + ends, "events");
+    ASSERT_LT(Simulator::GetEventCount(), arrivals + ends + start, "events");
+}
+
+/// Every pause frame is counted at the switch port that sent it, be its peer a switch or a host.
+TEST("pause frames are counted where they are sent")
+{
+    Scenario s = Dumbbell(8, 100e9);
+    s.buffer.bufferBytes = 600'000;
+    s.links.back().rateBps = 25e9; // the second switch pauses the first, and that one the senders
+    AddIncast(s, 8, 200'000);
+    Played net(std::move(s));
+    uint64_t sent = 0;
+    for (const auto& [id, sw] : net->Switches())
+    {
+        for (const auto& port : sw->Ports())
+        {
+            sent += port->PauseFramesSent();
+            ASSERT_EQ(port->PauseFramesSent(),
+                      port->Peer().PauseFramesReceived(),
+                      "from " << id << " to " << port->Peer().NodeId());
+        }
+    }
+    ASSERT_EQ(sent, net->Context().pfcFrames, "all");
+    ASSERT_GT(net.PortTo(9, 0).PauseFramesSent(), 0, "to a host");
+    ASSERT_GT(net.PortTo(10, 9).PauseFramesSent(), 0, "to a switch");
 }
 
 } // namespace

@@ -130,41 +130,6 @@ TEST("a path of five switches carries five records in order")
     }
 }
 
-/// docs/sources/published-simulator.md, "Results to meet": host 4 receives in a dumbbell, higher ones in a fat-tree.
-TEST("a flow alone takes the published time, to the nanosecond")
-{
-    constexpr Picos START = 77 * NS;
-    const auto lone =
-        [](const std::string& controller, uint32_t from, uint32_t to, uint64_t bytes, Picos fctNs)
-    {
-        Scenario s = to == 4 ? Dumbbell(4, 100e9) : FatTree16();
-        s.controllers[0].name = controller;
-        AddFlow(s, from, to, bytes, START);
-        Played net(std::move(s));
-        ASSERT_EQ(net.Of(0).end - START, fctNs * NS, controller << ": " << bytes << " B to " << to);
-        ASSERT_EQ(net->Context().pool.LiveCount(), 0, "packets left behind");
-    };
-    const auto inDumbbell = [&](const std::string& controller, std::vector<Picos> fctNs)
-    {
-        lone(controller, 0, 4, 1000, fctNs[0]);
-        lone(controller, 0, 4, 1500, fctNs[1]);
-        lone(controller, 0, 4, 20'000'000, fctNs[2]);
-    };
-    for (const char* name : {"fixed-window", "dcqcn", "dctcp"})
-    {
-        inDumbbell(name, {6261, 6304, 1'666'178});
-    }
-    for (const char* name : {"timely", "swift"}) // 8 B of telemetry each
-    {
-        inDumbbell(name, {6264, 6308, 1'686'180});
-    }
-    inDumbbell("hpcc", {6282, 6329, 1'840'962});
-    lone("dctcp", 0, 15, 1000, 12'258);
-    lone("hpcc", 0, 15, 1000, 12'276);
-    lone("dctcp", 1, 14, 1'000'000, 95'175);
-    lone("hpcc", 1, 14, 1'000'000, 103'582);
-}
-
 /// The nodes between two hosts, for a flow with a given source port.
 std::vector<uint32_t>
 NodesOf(const Routing& routing, uint32_t from, uint32_t to, const FiveTuple& tuple)
@@ -250,6 +215,45 @@ TEST("paths do not depend on the order of links")
     {
         const FiveTuple tuple = Tuple(2, 13, port);
         ASSERT(NodesOf(routing, 2, 13, tuple) == NodesOf(shuffled, 2, 13, tuple), "port " << port);
+    }
+}
+
+/// Two hosts, and between their switches two paths of equal length, by switch 4 and by switch 5, which differ in delay:
+/// the one by the highest id sets the base RTT of a pair of hosts.
+TEST("the largest RTT is of the flow's own way, or of the pair's in the published simulator")
+{
+    for (const auto& [published, byFour, byFive, largest] :
+         {std::tuple{false, 1 * US, 5 * US, 5 * US},
+          {false, 5 * US, 1 * US, 5 * US},
+          {true, 1 * US, 5 * US, 5 * US},
+          {true, 5 * US, 1 * US, 1 * US}})
+    {
+        const Case about(Shown(byFour / NS) + " and " + Shown(byFive / NS) + " ns, published " +
+                         Shown(published));
+        Scenario s = NetworkOf(2, 4, {{0, 2}, {1, 3}, {2, 4}, {4, 3}, {2, 5}, {5, 3}});
+        s.published = published;
+        s.links[2].delay = s.links[3].delay = byFour;
+        s.links[4].delay = s.links[5].delay = byFive;
+        s.controllers[0].name = "hpcc";
+        AddFlows(s, std::vector<FlowRow>(10, {0, 1, 1000})); // some by each path
+        std::vector<PathFacts> paths;
+        TestNetwork net(std::move(s),
+                        [&paths](Flow& flow, const FlowEntry&) { paths.push_back(flow.Path()); });
+        net->Run();
+        const auto rtt = [](Picos delay) { return 2 * (2 * US + 2 * delay) + 4 * 80 * NS; };
+        size_t slow = 0;
+        for (size_t i = 0; i < paths.size(); ++i)
+        {
+            ASSERT_EQ(paths[i].maxBaseRtt, rtt(largest), "largest");
+            slow += paths[i].baseRtt == rtt(5 * US) ? 1 : 0;
+            if (published)
+            {
+                const Picos size = IdealTime(1048, 100e9, Rounding::TruncateNs);
+                ASSERT_EQ(paths[i].baseRtt, rtt(byFive), "of the pair");
+                ASSERT_EQ(net.Of(i).standalone, paths[i].baseRtt + size, "alone");
+            }
+        }
+        ASSERT(published || (slow > 0 && slow < paths.size()), "each flow has its own way's RTT");
     }
 }
 

@@ -117,26 +117,6 @@ TEST("a saturated link is shared by the weights, to a quantum, at the switch and
     }
 }
 
-TEST("shares that one class does not use are the other's")
-{
-    const auto last = [](bool classes)
-    {
-        Scenario s = Exact(2, {{0, 2, 1'000'000}, {1, 2, 4'000'000}});
-        SetWindow(s, 10'000'000);
-        if (classes)
-        {
-            AddClasses(s, {100, 1});
-            s.flows[1].flow.trafficClass = 1;
-        }
-        Played net(std::move(s));
-        return std::pair{Duration(net, 0), Duration(net, 1)};
-    };
-    const auto [small, large] = last(true);
-    const auto [smallFifo, largeFifo] = last(false);
-    ASSERT_EQ(large, largeFifo, "the link is busy as long, whoever comes first");
-    ASSERT_LT(small, smallFifo * 6 / 10, "though one had nearly all of it");
-}
-
 /// A message of a strict class competes with one that fills all links, between the same hosts.
 TEST("a strict class takes as long as alone, and one packet at most for each hop")
 {
@@ -318,21 +298,6 @@ TEST("telemetry has the queue of the packet's own class")
     net->Run();
     ASSERT_GT(seen, 100, "packets with records");
     ASSERT_GT(hidden, 100'000, "the other class's queue was long");
-}
-
-TEST("the queues of a port's classes sum up to the port's")
-{
-    Played net(Classed({2, 1}, {{0, 2, 2'000'000}, {1, 2, 1'000'000, 0, 1}}, 200'000));
-    int seen = 0;
-    net->ForEachQueue(
-        [&](const EgressQueue& queue)
-        {
-            ASSERT_EQ(queue.classes.size(), 2, "a record for each class");
-            const double sum = queue.classes[0].stats->Mean() + queue.classes[1].stats->Mean();
-            ASSERT_NEAR(sum, queue.stats->Mean(), 1e-6 * sum, "mean length");
-            seen += sum > 10'000 ? 1 : 0;
-        });
-    ASSERT_EQ(seen, 1, "one of them is the bottleneck");
 }
 
 TEST("a captured frame has its class's priority, and a pause the bit and the time of its own")

@@ -206,42 +206,6 @@ TEST("dcqcn: with a byte counter the rate grows fast below F, additively with on
     send(200e6, "both beyond F: hyper");
 }
 
-/**
- * A packet may leave at the very instant of a cut. A departure that was scheduled before the timer keeps the
- * old rate for its gap; one scheduled after it has the new one. Without events the timer acts first.
- */
-TEST("DCQCN's timers take their turn with departures where they are events, and come first where "
-     "they are none")
-{
-    for (const bool events : {true, false})
-    {
-        Driven driven("TimerEvents", BooleanValue(events));
-        std::vector<double> rates;
-        const auto at = [](int64_t ns, auto what) { Simulator::Schedule(Time(ns * NS), what); };
-        const auto departs = [&]
-        {
-            driven.Send(NowPicos());
-            rates.push_back(driven.flow.RateBps());
-        };
-        const auto marked = [&] { driven.Mark(NowPicos()); };
-        // The check at 5001 ns is scheduled by the first mark, the one at 9001 ns by the one at 5001 ns.
-        at(5001, departs);
-        at(1000, marked);
-        at(1001, [&] { at(4000, departs); }); // 5001 ns
-        at(5000, [&] { at(4001, departs); }); // 9001 ns
-        at(5002, [&] { at(3999, departs); });
-        at(6000, marked);
-        at(20'000, [&] { driven.dcqcn->OnFlowEnd(driven.flow, NowPicos()); });
-        Simulator::Run();
-        Simulator::Destroy();
-        ASSERT_EQ(rates.size(), 4, "departures");
-        ASSERT_EQ(rates[0] == driven.facts.hostRateBps, events, "before the first cut");
-        ASSERT_LT(rates[1], driven.facts.hostRateBps, "after the first cut");
-        ASSERT_EQ(rates[2] == rates[1], events, "before the second cut");
-        ASSERT_LT(rates[3], rates[1], "after the second cut");
-    }
-}
-
 /// The same controller with both kinds of timers, if no event coincides with their instants.
 TEST("DCQCN's timers cut and raise alike, as events or worked off")
 {

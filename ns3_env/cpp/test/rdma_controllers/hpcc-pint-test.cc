@@ -122,14 +122,6 @@ TEST("a share of the packets alone is read")
     EXPECT_NEAR(read, PACKETS / 32, 100, "one in sixteen");
 }
 
-TEST("a flow alone has its link to eta, at 1049 B a packet")
-{
-    Played net(Exact(1, {{0, 1, 20'000'000}}, "hpcc-pint"));
-    const double seconds = static_cast<double>(net.Of(0).end) / PS_PER_SECOND;
-    const double share = 20'000'000.0 * 1.049 * 8 / 100e9 / seconds;
-    EXPECT_NEAR(share, 0.95, 0.03, "of the link");
-}
-
 } // namespace
 
 } // namespace ns3::env::rdma::test

@@ -94,17 +94,6 @@ TEST("it decides on every ACK, on every n-th, or once per round trip")
         }
         EXPECT_EQ(mpcc.Decisions(), expected, "AcksPerDecision " << acks);
     }
-    // On a network: the same number of decisions, and the queue is emptied all the same.
-    for (int acks : {1, 4, 0})
-    {
-        const Case about("AcksPerDecision " + std::to_string(acks));
-        Played net(Incast(4, 2'000'000, {{"AcksPerDecision", std::to_string(acks)}}));
-        const double decisions = net.Recorded().counters.Totals().at("mpcc_decisions");
-        const double most = acks == 0 ? 8 * 1.08 * 80e3 / 6240 * 4 : 8000.0 / acks; // 691 us
-        EXPECT_LE(decisions, most + 4, "decisions");
-        EXPECT_GT(decisions, 0.9 * most, "decisions");
-        EXPECT_LT(net.PortTo(5, 6).Stats()->Percentile(0.5), 3 * 1080, "queue");
-    }
 }
 
 /// The window takes effect ComputationTime later, in the order of the decisions, and never after the end.
@@ -132,17 +121,16 @@ TEST("a window takes effect when its computation is done, in order")
     EXPECT_EQ(window[3000], window[1701], "none after the flow's end");
     EXPECT_EQ(mpcc.Decisions(), 3, "all were made");
 
-    // On a network: the first change is that much later, and slow flows are woken by it.
-    const auto firstChange = [](const std::string& time, uint32_t senders)
+    // On a network: the first change is that much later.
+    const auto firstChange = [](const std::string& time)
     {
-        Scenario s = Incast(senders, 100'000, {{"ComputationTime", time}});
+        Scenario s = Incast(4, 100'000, {{"ComputationTime", time}});
         s.recordWindows = true;
         Played net(std::move(s));
         const auto& changes = net.Recorded().windows->Changes();
         return std::ranges::find_if(changes, [](auto change) { return change.time > 0; })->time;
     };
-    EXPECT_EQ(firstChange("700ns", 4) - firstChange("0ns", 4), 700 * NS, "by the computation");
-    firstChange("3us", 150);
+    EXPECT_EQ(firstChange("700ns") - firstChange("0ns"), 700 * NS, "by the computation");
 }
 
 /// A flow whose window opens between two ACKs does not wait for the next one.
@@ -193,14 +181,6 @@ TEST("computation counts as input delay and pending windows as inputs (eq. 3.7)"
     }
     EXPECT_LT(windows[0], 77'000, "no bound");
     EXPECT_GT(windows[3], 2'000, "no bound");
-
-    for (const char* time : {"1us", "6us"})
-    {
-        Played net(Incast(4, 4'000'000, {{"ComputationTime", time}}));
-        EXPECT_LT(net.PortTo(5, 6).Stats()->Percentile(0.5), 20 * 1080, time);
-        const Picos ideal = IdealTime(4 * 4'000'000ULL / 1000 * 1080, 100e9, Rounding::Exact);
-        EXPECT_LT(net->EndTime(), ideal + ideal / 20, "no capacity is lost");
-    }
 }
 
 /// Measured time changes simulated time, so nothing about it can be exact.
@@ -242,62 +222,6 @@ TEST("percentiles are right to 5 %, of one flow or of many")
     one.Add(0.0);
     one.Add(1e12); // beyond either end
     EXPECT_EQ(DecisionTimes().Percentile(0.5), 0.0, "of nothing");
-}
-
-/// Zheng 2024, eqs. 2.2 and 2.3, for the path that Fig. 3.1 draws.
-TEST("base RTT and BDP_max follow eqs. 2.2 and 2.3")
-{
-    for (double rate : {1e9, 100e9})
-    {
-        Scenario s = Dumbbell(4, rate);
-        s.published = false;
-        AddFlow(s, 0, 4, 1000);
-        PathFacts path;
-        TestNetwork net(std::move(s), [&](Flow& flow, const FlowEntry&) { path = flow.Path(); });
-        net->Run();
-        // 2 * three links of 1 us, and a packet's payload into each
-        const double rttNs = 2 * 3 * 1000 + 3 * 1000 * 8 * 1e9 / rate;
-        EXPECT_NEAR(path.baseRtt / 1000.0, rttNs, 1e-6, "eq. 2.2");
-        EXPECT_NEAR(path.bdpBytes, rttNs * 1e-9 * rate / 8, 1.0, "eq. 2.3");
-    }
-}
-
-/**
- * Zheng 2024, Fig. 3.6 and sec. 3.4: three flows, two bottlenecks. Flow 0 passes both; flow 1 shares the link
- * from switch 5 to 6 with it, flow 2 the link from switch 7 to the receiver, 4. Of the two queues a sender uses the
- * longer one as its state, so both return to zero "while preventing the under utilization".
- */
-TEST("two bottlenecks: both queues go to zero and both links stay full (Fig. 3.6)")
-{
-    constexpr uint64_t BYTES = 10'000'000;
-    Scenario s = NetworkOf(5, 3, {{0, 5}, {1, 5}, {5, 6}, {3, 6}, {6, 7}, {2, 7}, {7, 4}});
-    s.controllers[0].name = "mpcc";
-    s.queueSeriesInterval = 1 * US;
-    AddFlows(s, {{0, 4, BYTES}, {1, 3, BYTES}, {2, 4, BYTES}});
-    TestNetwork net(std::move(s));
-    net->Run();
-
-    const CommonInterval& all = net.Recorded().commonInterval;
-    const double seconds = static_cast<double>(all.End() - all.Begin()) / PS_PER_SECOND;
-    const auto rate = [&](size_t flow)
-    { return static_cast<double>(all.ReceivedBytes()[flow]) * 1.080 * 8 / seconds / 100e9; };
-    EXPECT_GT(rate(0) + rate(1), 0.97, "use of the first bottleneck");
-    EXPECT_GT(rate(0) + rate(2), 0.97, "use of the second bottleneck");
-    EXPECT_NEAR(rate(0), 0.5, 0.03, "the flow through both has its share");
-    for (const auto& [node, peer] : {std::pair{5U, 6U}, {7U, 4U}})
-    {
-        const QueueSampler& sampled = *net.Recorded().queues;
-        const auto& lengths = sampled.Of(node, net.PortTo(node, peer).Index());
-        uint64_t peak = 0;
-        uint64_t later = 0; // than 300 us
-        for (size_t i = 0; i < lengths.size() && sampled.Times()[i] < all.End(); ++i)
-        {
-            uint64_t& most = sampled.Times()[i] < 300 * US ? peak : later;
-            most = std::max(most, lengths[i]);
-        }
-        EXPECT_GT(peak, 20'000, "a bottleneck, node " << node);
-        EXPECT_LT(later, 5 * 1080, "and then not, node " << node);
-    }
 }
 
 } // namespace

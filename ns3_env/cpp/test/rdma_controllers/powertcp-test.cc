@@ -128,27 +128,6 @@ TEST("by delay power is RTT times its gradient and one, at least 1, and counts o
     EXPECT_NEAR(printed.control->Power(), (1 - 0.5) * 0.5, 1e-12, "Algorithm 2 as printed");
 }
 
-/// Mean bottleneck queue of eight flows, N = 10.
-TEST("at rest the queue is the sum of the additive increases (Addanki 2022, app. A)")
-{
-    // q = beta_1 + ... + beta_n; windows count payload, queues the wire's bytes
-    for (const auto& [controller, wire] : {std::pair{"powertcp", 1.09}, {"theta-powertcp", 1.056}})
-    {
-        Scenario s = Exact(8, {}, controller);
-        s.controllers[0].attributes = {{"ExpectedFlows", "10"}};
-        AddIncast(s, 8, 10'000'000);
-        TestNetwork net(std::move(s));
-        double sum = 0;
-        for (int i = 0; i < 100; ++i)
-        {
-            At(3 * MS + 10 * i * US,
-               [&] { sum += static_cast<double>(net.PortTo(9, 10).QueueBytes()); });
-        }
-        net->Run();
-        EXPECT_NEAR(sum / 100, 0.8 * BDP * wire, 0.05 * BDP, controller << ": 0.8 BDP");
-    }
-}
-
 } // namespace
 
 } // namespace ns3::env::rdma::test

@@ -92,33 +92,6 @@ TEST("swift: adds below the target, cuts above it once per round trip")
 }
 
 /// Thirty-two flows on a path that eight packets fill up to the target: no loss, and a queue at the target.
-TEST("swift: windows below one packet hold an incast at the target delay")
-{
-    constexpr uint32_t FLOWS = 32;
-    Scenario s = Dumbbell(FLOWS, 1 * GBPS);
-    s.controllers[0].name = "swift";
-    AddIncast(s, FLOWS, 100'000); // 27 ms together
-    TestNetwork net(std::move(s));
-    double queue = 0;
-    double window = 0;
-    const auto look = [&]
-    {
-        queue = static_cast<double>(net.PortTo(FLOWS + 1, FLOWS + 2).QueueBytes());
-        for (const Flow* flow : net->LiveFlows())
-        {
-            window += dynamic_cast<const Swift&>(flow->Controller()).WindowPackets() / FLOWS;
-        }
-    };
-    At(15 * MS, look);
-    net->Run();
-    ASSERT_EQ(net->Unfinished(), 0, "every flow ends");
-    ASSERT_EQ(net->Context().droppedPackets, 0, "lossless");
-    ASSERT_LT(window, 1.0, "less than a packet each");
-    ASSERT_GT(queue, 1056, "the link is busy");
-    // Base RTT, two hops and the whole range: 30 + 6.1 + 100 us at 1 Gb/s.
-    ASSERT_LT(queue, 136.1e-6 * GBPS / 8, "queue within the target");
-}
-
 } // namespace
 
 } // namespace ns3::env::rdma::test

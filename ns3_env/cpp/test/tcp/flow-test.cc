@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests of a single TCP flow: base RTT, goodput, a full buffer's RTT, standalone time.
+// Tests of TCP flows: base RTT, a full buffer's RTT, standalone time, late ACKs, caps.
 #include "episodes.h"
+
+#include <cmath>
+#include <vector>
 
 namespace ns3::env::tcp::test
 {
@@ -52,19 +55,6 @@ TEST("the first RTT is propagation and serialisation, to the picosecond")
         const Picos end = 3 * US + handshake + 2 * base + Frame(0);
         // BBR assumes an RTT of 1 ms before it has a sample.
         EXPECT(flow.Sender().IsPaced() || flow.EndTime() == end, "the end");
-    }
-}
-
-TEST("a flow alone has the link's rate, less the headers")
-{
-    for (const char* law : LAWS)
-    {
-        TcpSettings settings;
-        settings.queue.limit = Packets(1000);
-        TestEpisode episode(One(ENDLESS_BYTES), settings, {law, {}});
-        // BBR drains its queue now and then, to measure the base RTT.
-        const double tolerance = episode.Flow(0).Sender().IsPaced() ? 0.05 : 1e-3;
-        EXPECT_NEAR(episode.GoodputShare(MS, 5 * MS, RATE), 1, tolerance, law);
     }
 }
 
@@ -127,6 +117,119 @@ TEST("the last byte does not wait for a second one, however long ACKs are delaye
     TestEpisode episode(One(4 * 1448), settings, {"newreno", {}}); // the first ACK comes at once
     episode.Run();
     EXPECT_EQ(episode.Flow(0).EndTime(), episode.Flow(0).Standalone(), "no wait");
+}
+
+constexpr Picos FAR = 100 * US;
+
+/// RTTs of flows of one segment each, one at a time.
+std::vector<Picos>
+RttsOfSingleSegments(uint32_t flows, std::optional<AckNoise> noise)
+{
+    Scenario s = Dumbbell(1, RATE, FAR);
+    s.timeLimit = (flows + 1) * 2 * MS;
+    for (uint32_t i = 0; i < flows; ++i)
+    {
+        AddFlow(s, 0, 1, 1448, i * 2 * MS);
+    }
+    TcpSettings settings = AckEach();
+    settings.ackNoise = noise;
+    TestEpisode episode(s, settings, {"newreno", {}});
+    episode.Run();
+    std::vector<Picos> rtts;
+    for (uint32_t i = 0; i < flows; ++i)
+    {
+        EXPECT_EQ(episode.Flow(i).Rtts()->Count(), 1, "one segment, one RTT");
+        rtts.push_back(episode.Flow(i).Rtts()->Last());
+    }
+    return rtts;
+}
+
+TEST("ACKs are late by an exponential time of the mean that is asked for, and by no more than "
+     "the most")
+{
+    constexpr uint32_t FLOWS = 2000;
+    const double base = static_cast<double>(RttsOfSingleSegments(1, std::nullopt).front());
+    for (const AckNoise noise : {AckNoise{}, AckNoise{.meanRtts = 0.02, .mostRtts = 0.03}})
+    {
+        double sum = 0;
+        double most = 0;
+        for (const Picos rtt : RttsOfSingleSegments(FLOWS, noise))
+        {
+            const double late = static_cast<double>(rtt) / base - 1;
+            EXPECT_GT(late, 0, "none is early");
+            sum += late;
+            most = std::max(most, late);
+        }
+        // Of an exponential variable below a bound b the mean is m - b / (exp(b / m) - 1).
+        const double odds = std::expm1(noise.mostRtts / noise.meanRtts);
+        const double mean = noise.meanRtts - noise.mostRtts / odds;
+        EXPECT_NEAR(sum / FLOWS, mean, 0.07 * mean, "mean");
+        EXPECT(most <= noise.mostRtts, "most");
+        EXPECT_GT(most, 0.6 * noise.mostRtts, "the distribution's tail is there");
+    }
+}
+
+TEST("late ACKs keep their order: nothing is sent again, and the link stays full")
+{
+    Scenario s = Dumbbell(2, RATE, FAR);
+    AddIncast(s, 2, ENDLESS_BYTES);
+    TcpSettings settings = AckEach();
+    settings.sack = false; // a repeated ACK counts as a loss
+    settings.queue.limit = Packets(10'000);
+    settings.ackNoise = AckNoise{};
+    TestEpisode episode(s, settings, {"newreno", {}});
+    EXPECT_NEAR(episode.GoodputShare(20 * MS, 30 * MS, RATE), 1, 0.01, "goodput");
+    EXPECT_EQ(episode.Flow(0).RetransmittedBytes() + episode.Flow(1).RetransmittedBytes(), 0, "");
+}
+
+TEST("a flow that is given up while ACKs wait leaves none behind")
+{
+    Scenario s = Dumbbell(1, RATE, FAR);
+    AddFlow(s, 0, 1, ENDLESS_BYTES);
+    TcpSettings settings;
+    settings.ackNoise = AckNoise{};
+    TestEpisode episode(s, settings, {"newreno", {}});
+    episode.RunUntil(5 * MS);
+    EXPECT_EQ(episode.Net().Ways().Connections(), 1, "under way");
+    episode.Flow(0).Abort();
+    episode.RunUntil(10 * MS);
+    EXPECT_EQ(episode.Net().Ways().Connections(), 0, "over");
+}
+
+TEST("rttmpc flows keep caps that fit the link, without a queue")
+{
+    constexpr double SLOW = 100e6;
+    constexpr Picos BEGIN = 1000 * MS;
+    constexpr Picos END = 3000 * MS;
+    const std::vector<double> caps{20e6, 50e6, 0.5e6}; // the last: less than a packet per RTT
+    Scenario s = SlowMiddle(3, 10 * SLOW, SLOW, 5 * MS);
+    s.measurement = {BEGIN, END};
+    s.controllers.clear();
+    AddIncast(s, 3, ENDLESS_BYTES);
+    for (uint32_t i = 0; i < 3; ++i)
+    {
+        s.controllers.push_back({"rttmpc",
+                                 {{"InitialRate", std::to_string(caps[i] / 2) + "bps"},
+                                  {"MinRate", "100kb/s"},
+                                  {"MaxRate", std::to_string(caps[i]) + "bps"}}});
+        s.flows[i].controller = i;
+    }
+    TestEpisode episode(s, AckEach(), s.controllers[0]);
+    episode.RunUntil(BEGIN);
+    std::vector<uint64_t> before;
+    for (uint32_t i = 0; i < 3; ++i)
+    {
+        before.push_back(episode.Flow(i).ReceivedBytes());
+    }
+    episode.RunUntil(END);
+    for (uint32_t i = 0; i < 3; ++i)
+    {
+        const auto bytes = static_cast<double>(episode.Flow(i).ReceivedBytes() - before[i]);
+        const double seconds = static_cast<double>(END - BEGIN) / PS_PER_SECOND;
+        EXPECT_NEAR(bytes * 8 / seconds / caps[i], 1, 0.02, "flow " << i);
+    }
+    episode.Net().FinishQueues(END);
+    EXPECT_LT(episode.PortTo(4, 5).Stats()->Mean(), 2 * 1500, "the queue");
 }
 
 } // namespace
