@@ -109,14 +109,14 @@ class MetricsObjective:
         self._played: dict[tuple[str, int], list[Future[tuple[Row, int]]]] = {}
 
     def begin(self, pool: Pool, episode: Episode, controller: Controller) -> Pending:
-        def played(who: Controller) -> Future[tuple[Row, int]]:
+        def play(who: Controller) -> Future[tuple[Row, int]]:
             return pool.submit(Play(episode.scenario.under(who.name, who.attributes), self._counted))
 
         if episode.key not in self._played:
-            self._played[episode.key] = [played(baseline) for baseline in self._baselines]
+            self._played[episode.key] = [play(baseline) for baseline in self._baselines]
         baselines = self._played[episode.key]
         return Pending(
-            played(controller),
+            play(controller),
             lambda row: self.judge(row, [baseline.result()[0] for baseline in baselines]),
         )
 

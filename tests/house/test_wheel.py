@@ -81,7 +81,7 @@ def packed(folder: Path, source: Path, *options: str) -> Path:
     """The wheel of a source."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     pip = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", *options, "-w", folder, source]
-    subprocess.run(pip, check=True, timeout=900, env={**os.environ, "PATH": path})
+    subprocess.run(pip, check=True, timeout=3000, env={**os.environ, "PATH": path})
     return next(folder.glob("*.whl"))
 
 

@@ -44,11 +44,11 @@ def mixed(seed: int, scale: float = 1.0) -> FlowList:
 def cases(scale: float) -> dict[_Case, Scenario | Callable[[int], Scenario]]:
     """Long-lived flows, and mixed ones, whose sizes are ``scale`` times the paper's."""
 
-    def drawn(base: Scenario, seed: int) -> Scenario:
+    def with_mixed_sizes(base: Scenario, seed: int) -> Scenario:
         return base.model_copy(update={"traffic": mixed(seed, scale)}).with_seed(seed)
 
     scenarios: dict[Any, Scenario] = declared("smcc-incast").cases(scale)
-    return {case: partial(drawn, x) if case[0] == MIXED else x for case, x in scenarios.items()}
+    return {case: partial(with_mixed_sizes, x) if case[0] == MIXED else x for case, x in scenarios.items()}
 
 
 @experiment("smcc-incast", Run, cases=cases)
