@@ -11,6 +11,7 @@ from ns3_env.agents.configuration.registry import Agent
 from ns3_env.agents.sb3.censored import CensoredPolicy
 from ns3_env.agents.sb3.config import PpoConfig
 from ns3_env.agents.sb3.episodes import EpisodeTrainer, OfEpisodes
+from ns3_env.agents.sb3.layers import has_plain_layers
 from ns3_env.agents.sb3.surrogate import Update
 
 
@@ -26,7 +27,7 @@ class EpisodePPO(OfEpisodes, PPO):
         if isinstance(self.policy, CensoredPolicy):
             for parameter in self.policy.actor_parameters():
                 parameter.requires_grad_(self._n_updates >= self.actor_starts)
-        if not Update.applies(self.policy):
+        if not has_plain_layers(self.policy):
             super().train()
             return
         self.policy.set_training_mode(True)

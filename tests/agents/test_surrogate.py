@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""PPO's update with gradients that are written out, against autograd and Stable-Baselines3's own update."""
+"""Updates of PPO and TRPO with written gradients, against autograd and Stable-Baselines3's own update."""
 
 from __future__ import annotations
 
@@ -8,11 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 import torch as th
+from sb3_contrib import TRPO
 from stable_baselines3 import PPO
 from stable_baselines3.common.logger import Logger
+from torch.distributions import kl_divergence
 
+from ns3_env.agents.sb3.layers import has_plain_layers
 from ns3_env.agents.sb3.ppo import EpisodePPO
 from ns3_env.agents.sb3.surrogate import Rows, Update
+from ns3_env.agents.sb3.trpo import EpisodeTRPO, Fisher
 from ns3_env.agents.training.rollout_env import SpacesOnly
 
 ROWS = 300
@@ -26,7 +30,7 @@ CASES: list[dict[str, Any]] = [
 
 
 def filled(changes: dict[str, Any], dtype: Any = np.float32) -> EpisodePPO:
-    """PPO with a buffer of random decisions, a quarter of the actions at either bound."""
+    """PPO with a buffer of random decisions, some of whose actions are at either bound."""
     options = {"n_steps": ROWS, "batch_size": 128, "n_epochs": 4, "learning_rate": 0.003, "seed": 1}
     policy_options = {"net_arch": [8, 8], "log_std_init": -0.5, **changes.get("policy_kwargs", {})}
     spaces = SpacesOnly(["rtt", "goodput", "last_action"], "multiplicative_window", 1)
@@ -78,7 +82,7 @@ def loss_of(model: EpisodePPO, update: Update, rows: Rows) -> th.Tensor:
 def test_written_gradients_are_autograds(changes: dict[str, Any]) -> None:
     model = filled(changes, np.float64)
     policy = model.policy
-    assert Update.applies(policy)
+    assert has_plain_layers(policy)
     with th.no_grad():
         update = Update(model, policy)
         rows = Rows.of(model.rollout_buffer, policy)
@@ -118,7 +122,28 @@ def test_only_the_critic_learns_before_the_actor_starts() -> None:
 
 def test_other_networks_learn_as_stable_baselines3_has_it() -> None:
     model = filled({"policy_kwargs": {"activation_fn": th.nn.ReLU}})
-    assert not Update.applies(model.policy)
+    assert not has_plain_layers(model.policy)
     before = model.policy.value_net.weight.clone()
     model.train()
     assert not th.equal(before, model.policy.value_net.weight)
+
+
+@pytest.mark.parametrize("bounded", [False, True])
+def test_products_with_trpos_fisher_information_are_autograds(bounded: bool) -> None:
+    spaces = SpacesOnly(["rtt", "goodput"], "multiplicative_window", 1)
+    options = {"net_arch": {"pi": [6, 5], "vf": [4]}, "bounded": bounded, "log_std_init": -0.7}
+    model = EpisodeTRPO("MlpPolicy", spaces, seed=1, policy_kwargs=options)
+    policy = model.policy.double()
+    assert has_plain_layers(policy)
+    features = th.from_numpy(np.random.default_rng(3).normal(size=(40, 2)))
+    now = policy._get_action_dist_from_latent(policy.mlp_extractor.forward_actor(features)).distribution
+    before = type(now)(now.mean.detach(), now.stddev.detach())
+    parameters = [*policy.actor_parameters()]
+    slopes = th.autograd.grad(kl_divergence(now, before).sum(1).mean(), parameters, create_graph=True)
+    flat = th.cat([slope.flatten() for slope in slopes])
+    vector = th.from_numpy(np.random.default_rng(4).normal(size=len(flat)))
+    expected = TRPO.hessian_vector_product(model, parameters, flat, vector)
+    model._fisher = Fisher(policy, features)
+    assert th.allclose(
+        model.hessian_vector_product(parameters, flat, vector), expected, rtol=1e-9, atol=1e-12
+    )
