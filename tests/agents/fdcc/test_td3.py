@@ -15,7 +15,7 @@ from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.utils import set_random_seed
 
 from ns3_env.agents.fdcc import FDCC, FdccConfig, td3
-from ns3_env.agents.fdcc.networks import Reading, read
+from ns3_env.agents.fdcc.passes import Reading, read
 from ns3_env.agents.fdcc.replay import History
 from ns3_env.agents.fdcc.td3 import descend
 from tests.agents.fdcc.fake_vec_env import FakeRdmaVecEnv
