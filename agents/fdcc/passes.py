@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Passes of recurrent networks forwards and back, in C++ (ns3_env/cpp/policy/recurrent-kernels.h).
+"""Passes of recurrent networks forwards and back, in C++ (ns3_env/cpp/learning/recurrent-kernels.h).
 
 PyTorch needs four times as long: each operation on networks this small costs more than its arithmetic.
 """

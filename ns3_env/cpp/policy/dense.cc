@@ -2,59 +2,32 @@
 // Dense layers and LSTM cell, to the same bits however many flows decide together.
 #include "dense.h"
 
-#include "recurrent-kernels.h"
-
 namespace ns3::env
 {
 
-extern const DenseKernels KERNELS_ANY;
-extern const RecurrentKernels RECURRENT_ANY;
 #if defined(RDMA_KERNELS_BY_WIDTH)
-extern const DenseKernels KERNELS_256;
 extern const DenseKernels KERNELS_512;
-extern const RecurrentKernels RECURRENT_256;
-extern const RecurrentKernels RECURRENT_512;
-#else
-static const DenseKernels& KERNELS_256 = KERNELS_ANY;
-static const DenseKernels& KERNELS_512 = KERNELS_ANY;
-static const RecurrentKernels& RECURRENT_256 = RECURRENT_ANY;
-static const RecurrentKernels& RECURRENT_512 = RECURRENT_ANY;
+extern const DenseKernels KERNELS_256;
 #endif
-
-namespace
-{
-
-/// The one of three that this processor is as wide as.
-template <typename Kernels>
-const Kernels&
-Widest(const Kernels& any, const Kernels& of256, const Kernels& of512)
-{
-#if defined(RDMA_KERNELS_BY_WIDTH)
-    if (__builtin_cpu_supports("x86-64-v4"))
-    {
-        return of512;
-    }
-    if (__builtin_cpu_supports("x86-64-v3"))
-    {
-        return of256;
-    }
-#endif
-    return any;
-}
-
-} // namespace
+extern const DenseKernels KERNELS_ANY;
 
 const DenseKernels&
 BestKernels()
 {
-    static const DenseKernels& best = Widest(KERNELS_ANY, KERNELS_256, KERNELS_512);
-    return best;
-}
-
-const RecurrentKernels&
-BestRecurrentKernels()
-{
-    static const RecurrentKernels& best = Widest(RECURRENT_ANY, RECURRENT_256, RECURRENT_512);
+    static const DenseKernels& best = []() -> const DenseKernels&
+    {
+#if defined(RDMA_KERNELS_BY_WIDTH)
+        if (__builtin_cpu_supports("x86-64-v4"))
+        {
+            return KERNELS_512;
+        }
+        if (__builtin_cpu_supports("x86-64-v3"))
+        {
+            return KERNELS_256;
+        }
+#endif
+        return KERNELS_ANY;
+    }();
     return best;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Python binding of a recurrent network's passes forwards and back over a batch of histories.
-#include "ns3_env/cpp/policy/recurrent-kernels.h"
+#include "ns3_env/cpp/learning/recurrent-kernels.h"
 
 #include <algorithm>
 #include <numeric>
@@ -15,8 +15,36 @@ using namespace ns3::env;
 
 void BindRecurrent(py::module_& module);
 
+namespace ns3::env
+{
+
+extern const RecurrentKernels RECURRENT_ANY;
+#if defined(RDMA_KERNELS_BY_WIDTH)
+extern const RecurrentKernels RECURRENT_256;
+extern const RecurrentKernels RECURRENT_512;
+#endif
+
+} // namespace ns3::env
+
 namespace
 {
+
+/// The passes for the widest registers that this processor has.
+const RecurrentKernels&
+Widest()
+{
+#if defined(RDMA_KERNELS_BY_WIDTH)
+    if (__builtin_cpu_supports("x86-64-v4"))
+    {
+        return RECURRENT_512;
+    }
+    if (__builtin_cpu_supports("x86-64-v3"))
+    {
+        return RECURRENT_256;
+    }
+#endif
+    return RECURRENT_ANY;
+}
 
 using Floats = py::array_t<float, py::array::c_style>;
 
@@ -130,7 +158,7 @@ Forward(const std::vector<Floats>& arrays,
         std::fill_n(state + net.Memory() * BLOCK, net.hidden * BLOCK, 0.0F);
         const size_t row = net.layers[1].inputs * BLOCK;
         std::copy_n(current.data() + block * row, row, state + net.Current() * BLOCK);
-        BestRecurrentKernels().forward(net, ends.data() + block * BLOCK, state);
+        Widest().forward(net, ends.data() + block * BLOCK, state);
     }
     return states;
 }
@@ -163,12 +191,12 @@ Backward(const std::vector<Floats>& arrays,
     std::vector<float> scratch(net.ScratchRows() * BLOCK);
     for (size_t block = 0; block < blocks; ++block)
     {
-        BestRecurrentKernels().backward(net,
-                                        ends.data() + block * BLOCK,
-                                        states.data() + block * net.StateRows() * BLOCK,
-                                        slope.data() + block * outputs * BLOCK,
-                                        currentSlope.mutable_data() + block * width * BLOCK,
-                                        scratch.data());
+        Widest().backward(net,
+                          ends.data() + block * BLOCK,
+                          states.data() + block * net.StateRows() * BLOCK,
+                          slope.data() + block * outputs * BLOCK,
+                          currentSlope.mutable_data() + block * width * BLOCK,
+                          scratch.data());
     }
     if (!gradients.empty())
     {

@@ -17,6 +17,7 @@ from ns3_env.agents.fdcc.exploration import StepStream
 from ns3_env.agents.fdcc.networks import RecurrentCritics, RecurrentStack
 from ns3_env.agents.fdcc.passes import read
 from ns3_env.agents.fdcc.replay import History, SlotHistories
+from ns3_env.errors import ConfigError
 from tests.agents.fdcc.fake_vec_env import FakeRdmaVecEnv
 
 
@@ -102,6 +103,11 @@ def test_inputs_of_another_width_are_an_error() -> None:
     critics = critics_of([6])
     with pytest.raises(ValueError, match="arrays of the network's shapes"):
         critics(history_of(1, 3), th.zeros(2, 4))
+
+
+def test_another_device_than_the_cpu_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"device: FDCC's networks run on the CPU \('cpu'\), not on cuda"):
+        FDCC("LstmPolicy", FakeRdmaVecEnv(1), device="cuda")
 
 
 def test_a_history_s_value_does_not_depend_on_the_rest_of_the_batch() -> None:

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Passes of a recurrent network forwards and back, in the widest version that the processor has.
-#ifndef NS3_ENV_POLICY_RECURRENT_KERNELS_H
-#define NS3_ENV_POLICY_RECURRENT_KERNELS_H
+#ifndef NS3_ENV_LEARNING_RECURRENT_KERNELS_H
+#define NS3_ENV_LEARNING_RECURRENT_KERNELS_H
 
-#include "dense-kernels.h"
+#include "ns3_env/cpp/policy/dense-kernels.h"
 
 namespace ns3::env
 {
 
 /// Histories that pass at a time: a row has a quantity of each.
-inline constexpr size_t BLOCK = 2 * LANES;
+inline constexpr size_t BLOCK = LANES;
 
 /// A linear layer.
 struct LayerView
@@ -59,7 +59,7 @@ struct RecurrentView
     size_t StateRows() const { return Output() + layers[count - 1].outputs; }
 
     /// Rows that the way back needs for itself.
-    size_t ScratchRows() const { return Output() - Memory() + 6 * hidden; }
+    size_t ScratchRows() const { return Output() - Memory() + (2 + 4 * steps) * hidden; }
 };
 
 /// The passes, for one width of vector registers. `ends` is a row: the last step of each history.
@@ -76,9 +76,6 @@ struct RecurrentKernels
                      float* scratch);
 };
 
-/// The widest that this processor has.
-const RecurrentKernels& BestRecurrentKernels();
-
 } // namespace ns3::env
 
-#endif // NS3_ENV_POLICY_RECURRENT_KERNELS_H
+#endif // NS3_ENV_LEARNING_RECURRENT_KERNELS_H

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Passes of a recurrent network, compiled once for each width of vector registers (see dense-kernels.cc).
+// Passes of a recurrent network, compiled once for each width of vector registers (see policy/dense-kernels.cc).
 // RECURRENT_KERNELS names the result.
 #include "recurrent-kernels.h"
 
-#include "vector-math.h"
+#include "ns3_env/cpp/policy/vector-math.h"
 
 namespace ns3::env
 {
@@ -11,12 +11,29 @@ namespace ns3::env
 namespace
 {
 
-/// Parts of a row that are summed at a time: as many as registers have room for.
+/// Rows that are summed at a time: as many as registers have room for.
 #if defined(__AVX512F__)
-constexpr size_t WIDE = BLOCK / LANES;
+constexpr size_t TILE = 16;
+constexpr size_t SIDE = 4;
 #else
-constexpr size_t WIDE = 1;
+constexpr size_t TILE = 4;
+constexpr size_t SIDE = 2;
 #endif
+
+/// Calls work<N>(n) for tiles of N numbers from n on: of SIZE from `first` on, of 4, and of 1.
+template <size_t SIZE, typename Work>
+inline void
+InTiles(size_t first, size_t count, Work work)
+{
+    for (; first + SIZE <= count; first += SIZE)
+    {
+        work.template operator()<SIZE>(first);
+    }
+    if constexpr (SIZE > 1)
+    {
+        InTiles<(SIZE > 4 ? 4 : 1)>(first, count, work);
+    }
+}
 
 /// N rows: bias + Σ_k weight[n·stride + k·step] · row k.
 template <size_t N>
@@ -29,49 +46,22 @@ Combine(const float* weight,
         const float* rows,
         float* to)
 {
-    for (size_t at = 0; at < BLOCK; at += WIDE * LANES)
+    Vector sums[N];
+    for (size_t n = 0; n < N; ++n)
     {
-        Vector sums[N][WIDE];
+        sums[n] = Vector{} + (bias == nullptr ? 0.0F : bias[n]);
+    }
+    for (size_t k = 0; k < count; ++k)
+    {
+        const Vector row = At(rows + k * BLOCK);
         for (size_t n = 0; n < N; ++n)
         {
-            for (Vector& sum : sums[n])
-            {
-                sum = Vector{} + (bias == nullptr ? 0.0F : bias[n]);
-            }
-        }
-        for (size_t k = 0; k < count; ++k)
-        {
-            for (size_t w = 0; w < WIDE; ++w)
-            {
-                const Vector row = At(rows + k * BLOCK + at + w * LANES);
-                for (size_t n = 0; n < N; ++n)
-                {
-                    sums[n][w] += row * weight[n * stride + k * step];
-                }
-            }
-        }
-        for (size_t n = 0; n < N; ++n)
-        {
-            for (size_t w = 0; w < WIDE; ++w)
-            {
-                Store(to + n * BLOCK + at + w * LANES, sums[n][w]);
-            }
+            sums[n] += row * weight[n * stride + k * step];
         }
     }
-}
-
-/// Calls `four` and `one` with the numbers from `first` on: four of them at a time, then one by one.
-template <typename Four, typename One>
-inline void
-ByFours(size_t first, size_t count, Four four, One one)
-{
-    for (; first + 4 <= count; first += 4)
+    for (size_t n = 0; n < N; ++n)
     {
-        four(first);
-    }
-    for (; first < count; ++first)
-    {
-        one(first);
+        Store(to + n * BLOCK, sums[n]);
     }
 }
 
@@ -80,100 +70,113 @@ void
 Apply(const LayerView& layer, const float* from, float* to)
 {
     const size_t width = layer.inputs;
-    ByFours(
-        0,
-        layer.outputs,
-        [&](size_t n)
-        {
-            Combine<4>(layer.weight + n * width,
-                       width,
-                       1,
-                       layer.bias + n,
-                       width,
-                       from,
-                       to + n * BLOCK);
-        },
-        [&](size_t n)
-        {
-            Combine<1>(layer.weight + n * width,
-                       width,
-                       1,
-                       layer.bias + n,
-                       width,
-                       from,
-                       to + n * BLOCK);
-        });
+    InTiles<TILE>(0,
+                  layer.outputs,
+                  [&]<size_t N>(size_t n)
+                  {
+                      Combine<N>(layer.weight + n * width,
+                                 width,
+                                 1,
+                                 layer.bias + n,
+                                 width,
+                                 from,
+                                 to + n * BLOCK);
+                  });
 }
 
 /// Slopes to a layer's inputs from number `first` on.
 void
 Return(const LayerView& layer, size_t first, const float* slope, float* to)
 {
-    to -= first * BLOCK;
-    ByFours(
-        first,
-        layer.inputs,
-        [&](size_t k)
-        {
-            Combine<4>(layer.weight + k,
-                       1,
-                       layer.inputs,
-                       nullptr,
-                       layer.outputs,
-                       slope,
-                       to + k * BLOCK);
-        },
-        [&](size_t k)
-        {
-            Combine<1>(layer.weight + k,
-                       1,
-                       layer.inputs,
-                       nullptr,
-                       layer.outputs,
-                       slope,
-                       to + k * BLOCK);
-        });
+    const size_t width = layer.inputs;
+    InTiles<TILE>(first,
+                  width,
+                  [&]<size_t N>(size_t k)
+                  {
+                      Combine<N>(layer.weight + k,
+                                 1,
+                                 width,
+                                 nullptr,
+                                 layer.outputs,
+                                 slope,
+                                 to + (k - first) * BLOCK);
+                  });
 }
 
-/// Adds N outputs' slopes times the inputs, and the slopes themselves, to the parts of a layer's gradients.
-template <size_t N>
-inline void
-Learn(const LayerView& layer, size_t first, const float* slope, const float* from)
+/// Rows of several steps, `stride` floats from one step to the next.
+struct Rows
 {
-    const size_t stride = (layer.inputs + 1) * LANES;
-    float* sums = layer.sums + first * stride;
-    Vector slopes[N][2];
-    for (size_t n = 0; n < N; ++n)
+    const float* first;
+    size_t stride;
+};
+
+/// Adds N outputs' slopes times M inputs, of all steps, to the parts of a layer's gradients.
+template <size_t N, size_t M>
+inline void
+LearnTile(float* sums, size_t stride, size_t steps, Rows slopes, Rows inputs)
+{
+    Vector parts[N][M] = {};
+    for (size_t t = 0; t < steps; ++t)
     {
-        slopes[n][0] = At(slope + (first + n) * BLOCK);
-        slopes[n][1] = At(slope + (first + n) * BLOCK + LANES);
-        float* bias = sums + n * stride + layer.inputs * LANES;
-        Store(bias, At(bias) + slopes[n][0] + slopes[n][1]);
-    }
-    for (size_t k = 0; k < layer.inputs; ++k)
-    {
-        const Vector low = At(from + k * BLOCK);
-        const Vector high = At(from + k * BLOCK + LANES);
+        Vector slope[N];
         for (size_t n = 0; n < N; ++n)
         {
-            float* sum = sums + n * stride + k * LANES;
-            Store(sum, At(sum) + slopes[n][0] * low + slopes[n][1] * high);
+            slope[n] = At(slopes.first + t * slopes.stride + n * BLOCK);
+        }
+        for (size_t m = 0; m < M; ++m)
+        {
+            const Vector input = At(inputs.first + t * inputs.stride + m * BLOCK);
+            for (size_t n = 0; n < N; ++n)
+            {
+                parts[n][m] += slope[n] * input;
+            }
+        }
+    }
+    for (size_t n = 0; n < N; ++n)
+    {
+        for (size_t m = 0; m < M; ++m)
+        {
+            float* sum = sums + n * stride + m * LANES;
+            Store(sum, At(sum) + parts[n][m]);
         }
     }
 }
 
-/// Adds to a layer's sums, if it has any.
+/// Adds outputs' slopes times inputs, and the slopes themselves, of all steps, to a layer's sums, if it has any.
 void
-Learn(const LayerView& layer, const float* slope, const float* from)
+Learn(const LayerView& layer, size_t steps, Rows slopes, Rows inputs)
 {
-    if (layer.sums != nullptr)
+    if (layer.sums == nullptr)
     {
-        ByFours(
-            0,
-            layer.outputs,
-            [&](size_t n) { Learn<4>(layer, n, slope, from); },
-            [&](size_t n) { Learn<1>(layer, n, slope, from); });
+        return;
     }
+    const size_t stride = (layer.inputs + 1) * LANES;
+    InTiles<SIDE>(0,
+                  layer.outputs,
+                  [&]<size_t N>(size_t n)
+                  {
+                      float* sums = layer.sums + n * stride;
+                      const Rows rows{slopes.first + n * BLOCK, slopes.stride};
+                      InTiles<SIDE>(0,
+                                    layer.inputs,
+                                    [&]<size_t M>(size_t m)
+                                    {
+                                        LearnTile<N, M>(sums + m * LANES,
+                                                        stride,
+                                                        steps,
+                                                        rows,
+                                                        {inputs.first + m * BLOCK, inputs.stride});
+                                    });
+                      for (size_t row = 0; row < N; ++row)
+                      {
+                          float* bias = sums + row * stride + layer.inputs * LANES;
+                          for (size_t t = 0; t < steps; ++t)
+                          {
+                              Store(bias,
+                                    At(bias) + At(rows.first + t * rows.stride + row * BLOCK));
+                          }
+                      }
+                  });
 }
 
 /// Zero for each of `values` at which `outputs`, of ReLU units, are not positive.
@@ -306,7 +309,7 @@ Backward(const RecurrentView& net,
     {
         const LayerView& layer = net.layers[n];
         outputs -= layer.inputs * BLOCK;
-        Learn(layer, slope, outputs);
+        Learn(layer, 1, {slope, 0}, {outputs, 0});
         Return(layer, 0, slope, scratch);
         // The hidden state, among the inputs of the first of these layers, is not of ReLU units.
         const size_t plain = n > 2 ? 0 : net.hidden;
@@ -316,7 +319,7 @@ Backward(const RecurrentView& net,
     }
     const float* memorySlope = slope;
     const float* shortcutSlope = slope + net.hidden * BLOCK;
-    Learn(net.layers[1], shortcutSlope, state + net.Current() * BLOCK);
+    Learn(net.layers[1], 1, {shortcutSlope, 0}, {state + net.Current() * BLOCK, 0});
     Return(net.layers[1], 0, shortcutSlope, currentSlope);
     if (net.layers[0].sums == nullptr)
     {
@@ -324,15 +327,20 @@ Backward(const RecurrentView& net,
     }
     float* hiddenSlope = scratch;
     float* cellSlope = hiddenSlope + net.hidden * BLOCK;
-    float* gateSlopes = cellSlope + net.hidden * BLOCK;
+    float* gateSlopes = cellSlope + net.hidden * BLOCK; // of all steps
+    const size_t gates = 4 * net.hidden * BLOCK;
     std::memset(hiddenSlope, 0, 2 * net.hidden * BLOCK * sizeof(float));
     for (size_t t = net.steps; t-- > 0;)
     {
         const Step<const float> step(net, state, t);
-        CellSlopes(net.hidden, step, ends, memorySlope, hiddenSlope, cellSlope, gateSlopes);
-        Learn(net.layers[0], gateSlopes, step.input);
-        Return(net.layers[0], net.inputs, gateSlopes, hiddenSlope);
+        float* slopes = gateSlopes + t * gates;
+        CellSlopes(net.hidden, step, ends, memorySlope, hiddenSlope, cellSlope, slopes);
+        if (t > 0)
+        {
+            Return(net.layers[0], net.inputs, slopes, hiddenSlope);
+        }
     }
+    Learn(net.layers[0], net.steps, {gateSlopes, gates}, {state, net.StepRows() * BLOCK});
 }
 
 } // namespace
