@@ -58,8 +58,8 @@ class Rows(NamedTuple):
     @classmethod
     def of(cls, buffer: EpisodeBuffer, policy: CensoredPolicy) -> Rows:
         """All of a full buffer, in its order."""
-        named = ("observations", "actions", "values", "log_probs", "advantages", "returns")
-        columns = [th.from_numpy(getattr(buffer, name)[:, 0]) for name in named]
+        names = ("observations", "actions", "values", "log_probs", "advantages", "returns")
+        columns = [th.from_numpy(getattr(buffer, name)[:, 0]) for name in names]
         return cls(policy.features_extractor(columns[0]), *columns[1:])
 
     def shuffled(self) -> Rows:
@@ -68,7 +68,7 @@ class Rows(NamedTuple):
         return Rows(*(column.index_select(0, order) for column in self))
 
     def minibatches(self, size: int) -> Iterable[Rows]:
-        """As many rows in a row, and fewer in the last."""
+        """Parts of ``size`` rows, the last one of the rest."""
         return (Rows(*part) for part in zip(*(th.split(column, size) for column in self), strict=True))
 
 
@@ -135,12 +135,12 @@ class Update:
     def run(self, buffer: EpisodeBuffer) -> None:
         """All passes over the buffer, with the log of Stable-Baselines3's ``PPO.train``."""
         model, rows = self.model, Rows.of(buffer, self.policy)
-        made: list[th.Tensor] = []
+        losses: list[th.Tensor] = []
         for _ in range(model.n_epochs):
-            begun = len(made)
+            last_pass = len(losses)
             for minibatch in rows.shuffled().minibatches(model.batch_size):
-                made.append(self.losses(minibatch))
-                stops = model.target_kl is not None and made[-1][3].item() > 1.5 * model.target_kl
+                losses.append(self.losses(minibatch))
+                stops = model.target_kl is not None and losses[-1][3].item() > 1.5 * model.target_kl
                 if stops:
                     break
                 self.descend()
@@ -148,16 +148,16 @@ class Update:
             if stops:
                 break
         explained = explained_variance(buffer.values.ravel(), buffer.returns.ravel())
-        self._log(th.stack(made).double(), begun, explained)
+        self._log(th.stack(losses).double(), last_pass, explained)
 
-    def _log(self, made: th.Tensor, begun: int, explained: float) -> None:
-        """Records the losses (minibatches, 5) of an update whose last pass began with row ``begun``."""
+    def _log(self, losses: th.Tensor, last_pass: int, explained: float) -> None:
+        """Records the losses (minibatches, 5) of an update whose last pass began with row ``last_pass``."""
         model, record = self.model, self.model.logger.record
         for i, name in enumerate(("policy_gradient", "value", "entropy")):
-            record(f"train/{name}_loss", made[:, i].mean().item())
-        record("train/approx_kl", made[begun:, 3].mean().item())
-        record("train/clip_fraction", made[:, 4].mean().item())
-        record("train/loss", (made[-1, :3] @ made.new_tensor([1, model.vf_coef, model.ent_coef])).item())
+            record(f"train/{name}_loss", losses[:, i].mean().item())
+        record("train/approx_kl", losses[last_pass:, 3].mean().item())
+        record("train/clip_fraction", losses[:, 4].mean().item())
+        record("train/loss", (losses[-1, :3] @ losses.new_tensor([1, model.vf_coef, model.ent_coef])).item())
         record("train/explained_variance", explained)
         record("train/std", self.policy.log_std.exp().mean().item())
         record("train/n_updates", model._n_updates, exclude="tensorboard")

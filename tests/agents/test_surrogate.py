@@ -96,15 +96,15 @@ def test_written_gradients_are_autograds(changes: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("changes", CASES)
 def test_an_update_is_stable_baselines3s_but_for_rounding(changes: dict[str, Any]) -> None:
-    ours, theirs = filled(changes), filled(changes)
+    written, recorded = filled(changes), filled(changes)
     np.random.seed(7)  # noqa: NPY002, what draws minibatches
-    ours.train()
+    written.train()
     np.random.seed(7)  # noqa: NPY002
-    PPO.train(theirs)
-    for one, other in zip(ours.policy.parameters(), theirs.policy.parameters(), strict=True):
+    PPO.train(recorded)
+    for one, other in zip(written.policy.parameters(), recorded.policy.parameters(), strict=True):
         assert th.allclose(one, other, rtol=1e-3, atol=1e-4)
-    assert ours._n_updates == theirs._n_updates
-    logged, expected = (model.logger.name_to_value for model in (ours, theirs))
+    assert written._n_updates == recorded._n_updates
+    logged, expected = (model.logger.name_to_value for model in (written, recorded))
     assert logged.keys() == expected.keys()
     for key, value in expected.items():
         assert logged[key] == pytest.approx(value, rel=1e-3, abs=1e-4), key

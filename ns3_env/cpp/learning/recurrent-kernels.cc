@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Passes of a recurrent network, compiled once for each width of vector registers (see policy/dense-kernels.cc).
-// RECURRENT_KERNELS names the result.
+// Passes of a recurrent network, compiled once for each width of vector registers.
+// RECURRENT_KERNELS names the result; policy/dense-kernels.cc has the rules of such a file.
 #include "recurrent-kernels.h"
 
 #include "ns3_env/cpp/policy/vector-math.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Vectors of floats and their exponential functions, for files that are compiled once for each width of registers.
-// Everything is each file's own.
+// Vectors of floats and their exponential functions.
+// For files that are compiled once for each width of vector registers: everything is each file's own.
 #ifndef NS3_ENV_POLICY_VECTOR_MATH_H
 #define NS3_ENV_POLICY_VECTOR_MATH_H
 
