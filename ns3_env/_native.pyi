@@ -222,6 +222,25 @@ class RttTarget:
 def wire_bytes(fields: list[int]) -> int: ...
 def known_without_switches(field: int) -> bool: ...
 
+HISTORY_BLOCK: int
+
+def recurrent_forward(
+    arrays: list[NDArray[np.float32]],
+    steps: int,
+    x: NDArray[np.float32],
+    ends: NDArray[np.float32],
+    current: NDArray[np.float32],
+) -> NDArray[np.float32]: ...
+def recurrent_backward(
+    arrays: list[NDArray[np.float32]],
+    steps: int,
+    inputs: int,
+    ends: NDArray[np.float32],
+    states: NDArray[np.float32],
+    slope: NDArray[np.float32],
+    gradients: list[NDArray[np.float32]],
+) -> NDArray[np.float32]: ...
+
 class Steps:
     def __init__(
         self, begin: NDArray[np.int64], times: NDArray[np.float64], rates: NDArray[np.float64]

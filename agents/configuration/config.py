@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
@@ -112,7 +113,12 @@ RayAddress = Annotated[
 class EnvConfig(Spared):
     """The environment (ns3_env.envs.sb3_vec_env)."""
 
-    simulators: Processes = Field(default=1, ge=1, description="rdma-sim processes")
+    simulators: Processes | None = Field(
+        default=None,
+        ge=1,
+        description="simulator processes; none: 1, or of placement simulator, where their number changes no "
+        "result, one for each core",
+    )
     placement: Placement = Field(
         default="python",
         description="where an agent that learns decides: in Python, which simulators ask, or in them, whose "
@@ -146,6 +152,12 @@ class EnvConfig(Spared):
         ge=0,
         description="of a packet on the wire, unless the scenario specifies it; none: the fields' cost",
     )
+
+    @property
+    def processes(self) -> int:
+        """Simulators of this machine, as configured or by default."""
+        default = len(os.sched_getaffinity(0)) if self.placement == "simulator" else 1
+        return self.simulators or default
 
     @field_validator("fields")
     @classmethod

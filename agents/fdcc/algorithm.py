@@ -32,7 +32,8 @@ from stable_baselines3.common.vec_env import VecEnv
 from ns3_env.agents.fdcc import td3
 from ns3_env.agents.fdcc.config import FdccConfig
 from ns3_env.agents.fdcc.exploration import Exploration, StepStream
-from ns3_env.agents.fdcc.networks import RecurrentActor, RecurrentCritics, read
+from ns3_env.agents.fdcc.networks import RecurrentActor, RecurrentCritics
+from ns3_env.agents.fdcc.passes import read
 from ns3_env.agents.fdcc.policy import RecurrentTD3Policy
 from ns3_env.agents.fdcc.replay import History, HistoryReplayBuffer
 from ns3_env.agents.fdcc.td3 import descend, follow
@@ -90,7 +91,12 @@ class FDCC(TD3):
             fields: fields of the observation, kept with the model. Without ``last_action`` among
                 them the networks read the observation followed by the previous action.
             action_map: name of the action map, kept with the model.
+            device: only the CPU.
+
+        Raises ConfigError for another device.
         """
+        if th.device("cpu" if device == "auto" else device).type != "cpu":
+            raise ConfigError(f"device: FDCC's networks run on the CPU ('cpu'), not on {device}")
         self.config = config = config or FdccConfig()
         self.field_names = list(fields)
         self.action_map = action_map
@@ -127,7 +133,7 @@ class FDCC(TD3):
             },
             verbose=verbose,
             seed=seed,
-            device=device,
+            device="cpu",
             _init_setup_model=_init_setup_model,
         )
         self._stream: FlowStream | StepStream | None = None

@@ -58,7 +58,7 @@ class FdccConfig(AgentConfig):
         default=64, ge=1, description="decisions of all flows between two rounds of steps"
     )
     gradient_steps: Setting = Field(
-        default=4, ge=0, description="steps in a round; about 10 ms each at hidden 64, batch 100, one thread"
+        default=4, ge=0, description="steps in a round; some ms each at hidden 64, batch 100, one thread"
     )
     tau: float = Field(default=0.005, gt=0, le=1, description="share of a target that is replaced in a step")
     policy_delay: Setting = Field(

@@ -131,11 +131,8 @@ class RecurrentTD3Policy(BasePolicy):
 
     def act_on(self, windows: Floats, lengths: Ints) -> Floats:
         """Scaled actions (n, A) in [-1, 1] for histories: windows (n, K, F), lengths (n,)."""
-        # Not self.device, which walks over all parameters: this is called at every decision.
-        device = next(self.actor.parameters()).device
         with th.inference_mode():
-            history = History(th.as_tensor(windows, device=device), th.as_tensor(lengths, device=device))
-            actions: Floats = self.actor(history).cpu().numpy()
+            actions: Floats = self.actor(History(th.as_tensor(windows), th.as_tensor(lengths))).numpy()
             return actions
 
     def predict(

@@ -13,7 +13,7 @@ import numpy as np
 import torch as th
 from torch import nn
 
-from ns3_env.agents.fdcc.networks import Reading
+from ns3_env.agents.fdcc.passes import Reading
 from ns3_env.policies.history import Floats
 
 #: μ: a history to actions (B, A); Q: a history and actions (B, A) to each critic's value (B, C).

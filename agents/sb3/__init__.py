@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Stable-Baselines3's TD3, SAC and PPO as agents, unchanged."""
+"""Stable-Baselines3's TD3, SAC and PPO as agents."""
 
 from ns3_env.agents.configuration.registry import Agent
 from ns3_env.agents.sb3.config import Sb3Config

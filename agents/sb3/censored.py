@@ -47,6 +47,9 @@ class CensoredPolicy(ActorCriticPolicy):
             initial_action: approximate action of the untrained policy.
             bounded: true if the mean is the tanh of the last layer.
         """
+        if "optimizer_class" not in keywords and keywords.get("optimizer_kwargs") is None:
+            # Stable-Baselines3's default, with one pass over all parameters.
+            keywords["optimizer_kwargs"] = {"eps": 1e-5, "fused": True}
         super().__init__(*arguments, **keywords)
         self.bounded = bounded
         assert isinstance(self.action_net.bias, th.Tensor)

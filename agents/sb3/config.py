@@ -23,7 +23,7 @@ _COUNTS = ("batch_size", "buffer_size", "n_steps", "n_epochs", "train_freq", "po
 
 
 class Sb3Config(AgentConfig):
-    """An unchanged Stable-Baselines3 algorithm."""
+    """A Stable-Baselines3 algorithm."""
 
     name: str = Field(description="td3, sac, ppo, or pkg.module:class")
     policy: str = Field(

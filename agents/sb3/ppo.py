@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import torch as th
 from stable_baselines3 import PPO
 from stable_baselines3.common.base_class import BaseAlgorithm
 
@@ -10,6 +11,8 @@ from ns3_env.agents.configuration.registry import Agent
 from ns3_env.agents.sb3.censored import CensoredPolicy
 from ns3_env.agents.sb3.config import PpoConfig
 from ns3_env.agents.sb3.episodes import EpisodeTrainer, OfEpisodes
+from ns3_env.agents.sb3.layers import has_plain_layers
+from ns3_env.agents.sb3.surrogate import Update
 
 
 class EpisodePPO(OfEpisodes, PPO):
@@ -19,11 +22,18 @@ class EpisodePPO(OfEpisodes, PPO):
     actor_starts = 0
 
     def train(self) -> None:
-        """Updates as Stable-Baselines3 does, but for the actor, which stays for the first passes."""
+        """Updates as Stable-Baselines3 does, but for the actor, which stays for the first passes; with
+        gradients that are written out (``surrogate``), if the networks are the usual ones."""
         if isinstance(self.policy, CensoredPolicy):
             for parameter in self.policy.actor_parameters():
                 parameter.requires_grad_(self._n_updates >= self.actor_starts)
-        super().train()
+        if not has_plain_layers(self.policy):
+            super().train()
+            return
+        self.policy.set_training_mode(True)
+        self._update_learning_rate(self.policy.optimizer)
+        with th.no_grad():
+            Update(self, self.policy).run(self.rollout_buffer)
 
 
 class PpoTrainer(EpisodeTrainer):

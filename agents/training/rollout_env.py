@@ -46,7 +46,7 @@ def players_of(env: EnvConfig) -> Iterator[MakeRollouts]:
     from ns3_env.cluster.session import find, joined
 
     with joined(find(env.ray, "env.ray"), env.simulators) as cluster:
-        count = max(min(env.simulators, cluster.cores), 1)
+        count = max(min(env.simulators or env.prefetch, cluster.cores), 1)
         print(f"{cluster}; {count} simulator{'s' if count != 1 else ''} there", flush=True)
         actors = start_actors(count)
 
@@ -220,7 +220,7 @@ def make_env(
     spared = observations.spared_attributes(**env.spared)
     return FlowVecEnv(
         (lambda episode: sampler(episode).with_agent(spared)) if spared else sampler,
-        num_simulators=env.simulators if simulators is None else simulators,
+        num_simulators=env.processes if simulators is None else simulators,
         slots=slots,
         task=make_task(env, "configuration"),
         seed=seed,
@@ -240,4 +240,4 @@ def make_training_env(
     if env.placement == "python":
         return make_env(env, sampler, slots, seed)
     task = make_task(env, "configuration")
-    return RolloutEnv(env, sampler, task, seed, env.simulators, make_rollouts or local_rollouts)
+    return RolloutEnv(env, sampler, task, seed, env.processes, make_rollouts or local_rollouts)

@@ -156,7 +156,7 @@ def _run(
     if curriculum.plateau is not None:
         task = make_task(config.env, "configuration")
         score = curriculum.plateau.config.score
-        validations = Validations(task, config.seed, config.env.simulators, make_rollouts, score)
+        validations = Validations(task, config.seed, config.env.processes, make_rollouts, score)
     try:
         trainer = find_agent(config.agent.name).trainer(config, env, folder.path, suffix)
         if checkpoint is not None and state is not None:

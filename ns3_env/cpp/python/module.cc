@@ -21,6 +21,7 @@ void BindJsonText(py::module_& module);
 void BindMpcc(py::module_& module);
 void BindPolicy(py::module_& module);
 void BindReading(py::module_& module);
+void BindRecurrent(py::module_& module);
 void BindShares(py::module_& module);
 
 namespace
@@ -460,5 +461,6 @@ PYBIND11_MODULE(_native, module)
     BindMpcc(module);
     BindPolicy(module);
     BindReading(module);
+    BindRecurrent(module);
     BindShares(module);
 }

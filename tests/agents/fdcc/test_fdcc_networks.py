@@ -15,7 +15,9 @@ from stable_baselines3.common.vec_env import DummyVecEnv
 from ns3_env.agents.fdcc import FDCC, FdccConfig
 from ns3_env.agents.fdcc.exploration import StepStream
 from ns3_env.agents.fdcc.networks import RecurrentCritics, RecurrentStack
+from ns3_env.agents.fdcc.passes import read
 from ns3_env.agents.fdcc.replay import History, SlotHistories
+from ns3_env.errors import ConfigError
 from tests.agents.fdcc.fake_vec_env import FakeRdmaVecEnv
 
 
@@ -61,10 +63,10 @@ def critics_of(net_arch: list[int]) -> RecurrentCritics:
 @pytest.mark.parametrize("net_arch", [[], [6], [6, 3]])
 def test_stacked_critics_are_two_networks_of_pytorchs_in_value_and_gradient(net_arch: list[int]) -> None:
     critics = critics_of(net_arch)
-    history, actions = history_of(1, 3, 4), th.tensor([[0.1], [0.2], [0.3]])
+    history, actions = history_of(*[1, 3, 4, 2, 1] * 8), th.linspace(-1, 1, 40)[:, None]
     values = critics(history, actions)
-    assert values.shape == (3, 2)
-    expected = th.tensor([[1.0], [-2.0], [0.5]])
+    assert values.shape == (40, 2)
+    expected = th.linspace(-2, 1, 40)[:, None]
     (values - expected).square().sum().backward()
     for member in (0, 1):
         alone = Alone(critics.stack, member)
@@ -95,6 +97,37 @@ def test_what_is_climbed_is_the_first_critic_and_moves_actions_alone() -> None:
     assert th.allclose(th.autograd.grad(climbed.sum(), actions)[0], whole)
     critics.climbed(history, actions).sum().backward()
     assert all(parameter.grad is None for parameter in critics.parameters())
+
+
+def test_inputs_of_another_width_are_an_error() -> None:
+    critics = critics_of([6])
+    with pytest.raises(ValueError, match="arrays of the network's shapes"):
+        critics(history_of(1, 3), th.zeros(2, 4))
+
+
+def test_another_device_than_the_cpu_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"device: FDCC's networks run on the CPU \('cpu'\), not on cuda"):
+        FDCC("LstmPolicy", FakeRdmaVecEnv(1), device="cuda")
+
+
+def test_a_history_s_value_does_not_depend_on_the_rest_of_the_batch() -> None:
+    critics = critics_of([6])
+    history, actions = history_of(*[1, 3, 4, 2, 1] * 8), th.linspace(-1, 1, 40)[:, None]
+    with th.no_grad():
+        whole = critics(history, actions)
+        part = critics(History(history.windows[33:37], history.lengths[33:37]), actions[33:37])
+    assert th.equal(whole[33:37], part)
+
+
+def test_compressing_reads_sign_and_logarithm() -> None:
+    history = history_of(2, 4)
+    windows = th.sign(history.windows) * th.log(1 + th.abs(history.windows))
+    reading = read(history)
+    assert th.allclose(reading.inputs[0, :, :2].T.view(2, 4, 3), windows, atol=1e-6)
+    assert not reading.inputs[:, :, 2:].any()
+    assert th.allclose(reading.current, th.stack([windows[0, 1], windows[1, 3]]), atol=1e-6)
+    assert th.equal(history.windows, history_of(2, 4).windows)  # the input is unchanged
+    assert read(reading) is reading
 
 
 def test_a_policy_that_is_asked_reads_the_histories_that_training_reads() -> None:

@@ -18,7 +18,7 @@ from stable_baselines3.common.utils import set_random_seed
 from stable_baselines3.common.vec_env import DummyVecEnv
 
 from ns3_env.agents.fdcc import FDCC, FdccConfig, td3
-from ns3_env.agents.fdcc.networks import Reading, read
+from ns3_env.agents.fdcc.passes import Reading, read
 from ns3_env.agents.fdcc.replay import History
 from ns3_env.agents.fdcc.td3 import descend
 from ns3_env.agents.fdcc.trainer import begin_as, read_fdcc_policy
