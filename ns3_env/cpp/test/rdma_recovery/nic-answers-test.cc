@@ -3,6 +3,8 @@
 #include "ns3_env/cpp/test/rdma/test-network.h"
 
 #include <cmath>
+#include <map>
+#include <utility>
 
 namespace ns3::env::rdma::test
 {
@@ -63,6 +65,28 @@ TEST("a window that closes has its ACK at once, however many were to be answered
     // a cap of one BDP, about 78 packets
     const Alone capped{NicConfig{.ackEvery = 500}, 1000, 0, true};
     EXPECT_EQ(capped.record.timeouts, 0, "so it is with the cap of selective repeat");
+}
+
+TEST("an ACK of several packets is marked if one of them is, also one before the last")
+{
+    Scenario s = Exact(2, {{0, 2, 500'000}, {1, 2, 500'000}});
+    s.ecn = EcnConfig{true, 5e3, 200e3, 0.5, 100e9}; // marks some packets
+    s.nic.ackEvery = 4;
+    TestNetwork net(std::move(s));
+    Nic& receiver = *net->Nics()[2];
+    std::map<uint32_t, bool> owes; // by flow
+    std::map<bool, uint32_t> acks; // by their mark
+    Trace(receiver, "Rx", [&](const Packet& data) { owes[data.flow->Id()] |= data.ecnMarked; });
+    Trace(receiver,
+          "Tx",
+          [&](const Packet& ack)
+          {
+              EXPECT_EQ(ack.ecnMarked, std::exchange(owes[ack.flow->Id()], false), "its mark");
+              ++acks[ack.ecnMarked];
+          });
+    net->Run();
+    EXPECT_GT(acks[false], 10, "of either kind: not marked");
+    EXPECT_GT(acks[true], 10, "and marked");
 }
 
 TEST("a delay of ACKs is a part of the base RTT and of what a flow takes alone")

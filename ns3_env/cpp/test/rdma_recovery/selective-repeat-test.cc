@@ -102,6 +102,34 @@ TEST("under the cap of a BDP a gap costs no more than a round trip")
     EXPECT_LE(selective.late, 7 * US, "and what the cap held back while the gap was open");
 }
 
+TEST("a loss after a recovery starts another one")
+{
+    constexpr uint64_t SENT = 20;
+    SelectiveSender sender(0);
+    for (const uint64_t lost :
+         {1, 11}) // all before it is acknowledged: the recovery before has ended
+    {
+        const Case about(std::to_string(lost));
+        sender.OnAcked(lost, SENT, 0);
+        EXPECT(sender.OnSelectivelyAcked(lost + 1, lost, lost + 9, 0), "a recovery starts");
+        EXPECT_EQ(sender.TakeLost(lost + 9), lost, "what is sent again");
+        EXPECT(!sender.OnSelectivelyAcked(lost + 3, lost, lost + 9, 0),
+               "and contains a second loss");
+    }
+}
+
+TEST("an answer to a packet that left after a timeout says that all in flight then is lost")
+{
+    SelectiveSender sender(0);
+    sender.OnTimeout(0, 5, 100);
+    EXPECT_EQ(sender.TakeLost(5), 0, "the first at once");
+    sender.OnAcked(1, 5, 99);
+    EXPECT(!sender.HasLost(), "an answer to one that left before says nothing");
+    sender.OnAcked(1, 5, 100);
+    EXPECT(sender.HasLost(), "one that left after it does");
+    EXPECT_EQ(sender.TakeLost(5), 1, "the next of them");
+}
+
 TEST("many gaps are one recovery, and each is sent again once")
 {
     std::set<uint64_t> gaps;
