@@ -76,11 +76,10 @@ class EventQueue
   public:
     EventQueue();
 
-    static constexpr uint64_t LEAST_SLOTS = 8192;
+    static constexpr uint64_t SLOTS = 8192;
 
-    /// Sets the width of a slot to the power of two at or below `grain`, and their number, a power of two not below
-    /// LEAST_SLOTS.
-    void SetGrain(Picos grain, uint64_t slots = LEAST_SLOTS);
+    /// Sets the width of a slot to the power of two at or below `grain`, and their number, a power of two.
+    void SetGrain(Picos grain, uint64_t slots = SLOTS);
 
     /// Adds an event that is not queued.
     [[gnu::always_inline]] void Push(RearmedEvent& event, EventKey key)
@@ -190,13 +189,13 @@ class EventQueue
 
     uint32_t m_grainBits{0};
     uint64_t* m_word{nullptr}; ///< bits of the slots from that of the last removed event's word on
-    RearmedEvent** m_slots{nullptr};      ///< the first slot of that word
-    Picos m_end{0};                       ///< of the wheel: later events go into the heap
-    Picos m_latest{0};                    ///< time up to which the wheel has had events
-    Picos m_heapTime{NEVER};              ///< of the heap's earliest event
-    uint64_t m_slotMask{LEAST_SLOTS - 1}; ///< the number of slots, a power of two, less one
-    std::vector<RearmedEvent*> m_first;   ///< of each slot's list, in order
-    std::vector<uint64_t> m_used;         ///< a bit for each slot that has an event
+    RearmedEvent** m_slots{nullptr};    ///< the first slot of that word
+    Picos m_end{0};                     ///< of the wheel: later events go into the heap
+    Picos m_latest{0};                  ///< time up to which the wheel has had events
+    Picos m_heapTime{NEVER};            ///< of the heap's earliest event
+    uint64_t m_slotMask{SLOTS - 1};     ///< the number of slots, a power of two, less one
+    std::vector<RearmedEvent*> m_first; ///< of each slot's list, in order
+    std::vector<uint64_t> m_used;       ///< a bit for each slot that has an event
     std::vector<Entry> m_heap;
     std::array<Entry, 64> m_hints{}; ///< by slot: events inserted far from their list's head
 };

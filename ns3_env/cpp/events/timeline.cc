@@ -16,6 +16,10 @@ namespace
 
 constexpr uint64_t LINKS_PER_EVENT = 8;
 constexpr uint64_t LEAST_PER_FRAME = 64;
+/// A network with no more links has half of these slots: a process may simulate hundreds of such networks, whose wheels
+/// share its caches.
+constexpr size_t FEW_LINKS = 16;
+constexpr uint64_t FRAMES_AHEAD = 128;
 constexpr uint64_t MOST_PER_FRAME = 1024;
 constexpr uint64_t PER_FRAME_OF_PART = 128;
 constexpr uint64_t MOST_SLOTS_OF_PART = 65536;
@@ -71,11 +75,12 @@ Timeline::FitGrain(uint32_t frameBytes, double fastestBps, size_t links)
 {
     if (fastestBps > 0)
     {
+        const uint64_t least = links <= FEW_LINKS ? LEAST_PER_FRAME / 2 : LEAST_PER_FRAME;
         const uint64_t events =
-            std::clamp(std::bit_ceil(links / LINKS_PER_EVENT), LEAST_PER_FRAME, MOST_PER_FRAME);
+            std::clamp(std::bit_ceil(links / LINKS_PER_EVENT), least, MOST_PER_FRAME);
         m_events.SetGrain(IdealTime(frameBytes, fastestBps, Rounding::Exact) /
                               static_cast<Picos>(events),
-                          EventQueue::LEAST_SLOTS / LEAST_PER_FRAME * events);
+                          FRAMES_AHEAD * events);
     }
 }
 

@@ -74,8 +74,8 @@ TEST("near, far and simultaneous entries come out in order, at every grain and n
 {
     for (const Picos grain : {1, 256, 131'000, 1'000'000'000})
     {
-        QueueOf(grain, EventQueue::LEAST_SLOTS);
-        QueueOf(grain, 16 * EventQueue::LEAST_SLOTS);
+        QueueOf(grain, EventQueue::SLOTS);
+        QueueOf(grain, 16 * EventQueue::SLOTS);
     }
 }
 
