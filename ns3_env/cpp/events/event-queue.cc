@@ -196,8 +196,15 @@ EventQueue::PopFromHeap()
 }
 
 void
-EventQueue::RestoreHeap()
+EventQueue::ClearHeap()
 {
+    std::erase_if(m_heap,
+                  [](const Entry& entry)
+                  {
+                      const bool gone = entry.event->GiveUp();
+                      entry.event->m_next = gone ? entry.event : nullptr;
+                      return gone;
+                  });
     std::sort(m_heap.begin(), m_heap.end()); // an array in order is a heap
     LookAtHeap();
 }

@@ -43,8 +43,8 @@ class RearmedEvent
     virtual void Fire() = 0;
     /// Called some time before it is due: prefetches memory that Fire() reads.
     virtual void Prefetch() const {}
-    /// Reports whether Fire() would do nothing: its queue may forget it.
-    virtual bool IsCancelled() const { return false; }
+    /// Gives up what it would call if it is cancelled. \returns whether it is: its queue forgets it
+    virtual bool GiveUp() { return false; }
 
     /// Key under which it is queued, or was last.
     const EventKey& Key() const { return m_key; }
@@ -126,9 +126,8 @@ class EventQueue
 
     /// Events in the heap: those that ClearHeap checks.
     size_t HeapSize() const { return m_heap.size(); }
-    /// Removes the heap's events that are cancelled, and calls `forget` for each.
-    template <class Function>
-    void ClearHeap(Function forget);
+    /// Removes the heap's events that give up.
+    void ClearHeap();
     /// Prefetches the events of the near future, and what they will need.
     void Prefetch() const;
     /// Calls `visit` for every event, in no order.
@@ -184,7 +183,6 @@ class EventQueue
     void ForEachFirst(Visitor visit) const;
     void PushToHeap(RearmedEvent& event, const EventKey& key);
     RearmedEvent* PopFromHeap();
-    void RestoreHeap();
     void LookAtHeap() { m_heapTime = m_heap.empty() ? NEVER : m_heap.front().key.time; }
 
     uint32_t m_grainBits{0};
@@ -212,24 +210,6 @@ EventQueue::PopFromWord()
     }
     event->m_next = event;
     return event;
-}
-
-template <class Function>
-void
-EventQueue::ClearHeap(Function forget)
-{
-    const auto isCancelled = [&](const Entry& entry)
-    {
-        const bool cancelled = entry.event->IsCancelled();
-        if (cancelled)
-        {
-            entry.event->m_next = entry.event;
-            forget(*entry.event);
-        }
-        return cancelled;
-    };
-    std::erase_if(m_heap, isCancelled);
-    RestoreHeap();
 }
 
 template <class Visitor>

@@ -49,6 +49,18 @@ ScheduledEvent::Fire()
     event->Invoke();
 }
 
+bool
+ScheduledEvent::GiveUp()
+{
+    if (!m_event->IsCancelled())
+    {
+        return false;
+    }
+    m_event = nullptr;
+    m_timeline.m_scheduledEvents.Give(*this);
+    return true;
+}
+
 void
 FurtherTurn::Fire()
 {
@@ -117,13 +129,7 @@ Timeline::CountCancelled()
         return;
     }
     m_cancelled = 0;
-    m_events.ClearHeap(
-        [this](RearmedEvent& event)
-        {
-            auto& scheduled = static_cast<ScheduledEvent&>(event); // only these can be cancelled
-            scheduled.Clear();
-            m_scheduledEvents.Give(scheduled);
-        });
+    m_events.ClearHeap();
 }
 
 bool

@@ -44,7 +44,7 @@ class ScheduledEvent final : public RearmedEvent
     void Set(EventImpl* event) { m_event = Ptr<EventImpl>(event, false); }
     void Clear() { m_event = nullptr; }
     void Fire() override;
-    bool IsCancelled() const override { return m_event->IsCancelled(); }
+    bool GiveUp() override;
 
   private:
     Timeline& m_timeline;
