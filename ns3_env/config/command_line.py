@@ -37,12 +37,9 @@ EXTRAS = {
     **dict.fromkeys(("matplotlib", "jinja2", "scipy", "pandas", "pyarrow"), "report"),
     **dict.fromkeys(("onnx", "onnxruntime", "onnxscript"), "onnx"),
     "sb3_contrib": "contrib",
-    "google": "ns3ai",
     "minari": "minari",
     **dict.fromkeys(("ray", "lz4", "ormsgpack", "tensorboardX"), "ray"),
 }
-#: Distributions that bring a package of another name.
-DISTRIBUTIONS = {"google": "protobuf"}
 
 
 _NOT_UTF8 = "a name that is not UTF-8, which the files that name it are: rename it"
@@ -201,4 +198,4 @@ def missing(error: ModuleNotFoundError) -> str | None:
     package = (error.name or "").partition(".")[0]
     if package not in EXTRAS:
         return None
-    return f"this needs {DISTRIBUTIONS.get(package, package)}: {install(EXTRAS[package])}"
+    return f"this needs {package}: {install(EXTRAS[package])}"

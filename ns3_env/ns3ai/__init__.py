@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from ns3_env.config.command_line import missing
-
 try:
     from ns3_env.ns3ai.segments import SegmentError
 except ImportError:
@@ -13,10 +11,7 @@ except ImportError:
         "the package cmeel-boost is installed",
         name="ns3_env._ns3ai",
     ) from None
-try:
-    from ns3_env.ns3ai.env import Ns3AiEnv
-except ModuleNotFoundError as error:
-    raise ModuleNotFoundError(missing(error) or str(error), name=error.name) from None
+from ns3_env.ns3ai.env import Ns3AiEnv
 from ns3_env.ns3ai.gym_wire import MessageTooLargeError, WireError
 from ns3_env.ns3ai.targets import TARGETS
 from ns3_env.ns3ai.tree import path

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Messages of ns3-ai's Gym interface, sent and received in buffers of 1 KiB.
 
-They are Protocol Buffers of the package ``ns3_ai_gym``, described here and made at run time, in a pool of
-their own: ns3-ai's generated ones may be loaded in the same process.
+They are Protocol Buffers of the package ``ns3_ai_gym``.
 """
 
 from __future__ import annotations
@@ -11,8 +10,7 @@ from collections.abc import Callable
 from enum import IntEnum
 from typing import Any, Final
 
-from google.protobuf import any_pb2, descriptor_pb2, descriptor_pool, message_factory
-
+from ns3_env.config.protobuf import message_classes
 from ns3_env.ns3ai.segments import MOST_BYTES, SegmentEnd, TooLarge
 
 PACKAGE: Final = "ns3_ai_gym"
@@ -50,78 +48,33 @@ class Reason(IntEnum):
     GameOver = 1
 
 
-_ENUMS: Final[dict[str, type[IntEnum]]] = {"SpaceType": SpaceType, "Dtype": Dtype, "Reason": Reason}
-_ANY: Final = "google.protobuf.Any"
-#: Each message's fields in the order of their numbers, from 1 on: name, type; "*" for a repeated one.
-_MESSAGES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
-    "SpaceDescription": (("type", "SpaceType"), ("space", _ANY), ("name", "string")),
-    "DiscreteSpace": (("n", "int32"),),
-    "BoxSpace": (("low", "float"), ("high", "float"), ("dtype", "Dtype"), ("shape", "uint32*")),
-    "TupleSpace": (("element", "SpaceDescription*"),),
-    "DictSpace": (("element", "SpaceDescription*"),),
-    "DataContainer": (("type", "SpaceType"), ("data", _ANY), ("name", "string")),
-    "DiscreteDataContainer": (("data", "int32"),),
-    "BoxDataContainer": (
-        ("dtype", "Dtype"),
-        ("shape", "uint32*"),
-        ("intData", "int32*"),
-        ("uintData", "uint32*"),
-        ("floatData", "float*"),
-        ("doubleData", "double*"),
-    ),
-    "TupleDataContainer": (("element", "DataContainer*"),),
-    "DictDataContainer": (("element", "DataContainer*"),),
-    "SimInitMsg": (("obsSpace", "SpaceDescription"), ("actSpace", "SpaceDescription")),
-    "SimInitAck": (("done", "bool"), ("stopSimReq", "bool")),
-    "EnvStateMsg": (
-        ("obsData", "DataContainer"),
-        ("reward", "float"),
-        ("isGameOver", "bool"),
-        ("reason", "Reason"),
-        ("info", "string"),
-    ),
-    "EnvActMsg": (("actData", "DataContainer"), ("stopSimReq", "bool")),
+_SCHEMA: Final = """
+syntax = "proto3";
+package ns3_ai_gym;
+enum SpaceType { NoSpaceType = 0; Discrete = 1; Box = 2; Tuple = 3; Dict = 4; }
+enum Dtype { NoDType = 0; INT = 1; UINT = 2; FLOAT = 3; DOUBLE = 4; }
+enum Reason { SimulationEnd = 0; GameOver = 1; }
+message SpaceDescription { SpaceType type = 1; google.protobuf.Any space = 2; string name = 3; }
+message DiscreteSpace { int32 n = 1; }
+message BoxSpace { float low = 1; float high = 2; Dtype dtype = 3; repeated uint32 shape = 4; }
+message TupleSpace { repeated SpaceDescription element = 1; }
+message DictSpace { repeated SpaceDescription element = 1; }
+message DataContainer { SpaceType type = 1; google.protobuf.Any data = 2; string name = 3; }
+message DiscreteDataContainer { int32 data = 1; }
+message BoxDataContainer {
+    Dtype dtype = 1; repeated uint32 shape = 2; repeated int32 intData = 3; repeated uint32 uintData = 4;
+    repeated float floatData = 5; repeated double doubleData = 6;
 }
-_Field = descriptor_pb2.FieldDescriptorProto
-
-
-def _file() -> descriptor_pb2.FileDescriptorProto:
-    """The whole package, as a .proto file would describe it."""
-    file = descriptor_pb2.FileDescriptorProto(
-        name="ns3_env/ns3ai.proto",
-        package=PACKAGE,
-        syntax="proto3",
-        dependency=[any_pb2.DESCRIPTOR.name],
-    )
-    for name, kind in _ENUMS.items():
-        enum = file.enum_type.add(name=name)
-        for member in kind:
-            enum.value.add(name=member.name, number=member.value)
-    for name, fields in _MESSAGES.items():
-        message = file.message_type.add(name=name)
-        for number, (field, written) in enumerate(fields, start=1):
-            of = written.removesuffix("*")
-            added = message.field.add(name=field, number=number)
-            added.label = _Field.LABEL_REPEATED if written != of else _Field.LABEL_OPTIONAL
-            if of in _ENUMS or of in _MESSAGES or of == _ANY:
-                added.type = _Field.TYPE_ENUM if of in _ENUMS else _Field.TYPE_MESSAGE
-                added.type_name = f".{of}" if of == _ANY else f".{PACKAGE}.{of}"
-            else:
-                added.type = _Field.Type.Value(f"TYPE_{of.upper()}")
-    return file
-
-
-def _classes() -> dict[str, Any]:
-    pool = descriptor_pool.DescriptorPool()
-    pool.AddSerializedFile(any_pb2.DESCRIPTOR.serialized_pb)
-    pool.AddSerializedFile(_file().SerializeToString())
-    return {
-        name: message_factory.GetMessageClass(pool.FindMessageTypeByName(f"{PACKAGE}.{name}"))
-        for name in _MESSAGES
-    }
-
-
-_CLASSES: Final = _classes()
+message TupleDataContainer { repeated DataContainer element = 1; }
+message DictDataContainer { repeated DataContainer element = 1; }
+message SimInitMsg { SpaceDescription obsSpace = 1; SpaceDescription actSpace = 2; }
+message SimInitAck { bool done = 1; bool stopSimReq = 2; }
+message EnvStateMsg {
+    DataContainer obsData = 1; float reward = 2; bool isGameOver = 3; Reason reason = 4; string info = 5;
+}
+message EnvActMsg { DataContainer actData = 1; bool stopSimReq = 2; }
+"""
+_CLASSES: Final = message_classes(_SCHEMA)
 
 
 def message(name: str, /, **fields: Any) -> Any:

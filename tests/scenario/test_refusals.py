@@ -19,7 +19,7 @@ from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Dumbbell, Incast, Scenario
 from ns3_env.simulator import Simulator
 from tests.paths import DATA
-from tests.samples.job_texts import JSONIZER, MICRO_ASTRA, PING_PONG, SIMAI
+from tests.samples.job_texts import MICRO_ASTRA, PING_PONG, SIMAI
 from tests.samples.published_texts import FLOWS, MATRIX, NCCL_NODE, THREE_TIERS, TOPOLOGY, file_text
 from tests.samples.scenarios import INCAST, refusal
 from tests.samples.tables import changed, fits, refusals, scenario_tables
@@ -234,8 +234,6 @@ FORMS: dict[str, tuple[str, dict[str, Any]]] = {
     "w.txt": (MICRO_ASTRA, {"traffic": {"kind": "workload", "file": "w.txt", "npus": 8}}),
     "s.txt": (SIMAI, {"traffic": {"kind": "workload", "file": "s.txt"}}),
     "m.cm": (MATRIX, {"traffic": {"kind": "connections", "file": "m.cm"}}),
-    "t.0.json": (JSONIZER, {"traffic": {"kind": "chakra", "file": "t", "flops_per_s": 1e12}}),
-    "t.1.json": (JSONIZER, {"traffic": {"kind": "chakra", "file": "t", "flops_per_s": 1e12}}),
     "p.0.json": (file_text("pytorch.json"), PYTORCH),
     "p.1.json": (file_text("pytorch.json"), PYTORCH),
     "k.0.json": (file_text("kineto.json"), {"traffic": {"kind": "chakra", "file": "k"}}),

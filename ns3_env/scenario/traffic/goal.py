@@ -12,9 +12,9 @@ from pydantic import Field
 
 from ns3_env.config.bounds import MAX_BYTES, MAX_TIME_NS
 from ns3_env.config.model import shown
+from ns3_env.scenario.traffic.chakra.budget import Budget, TraceError
 from ns3_env.scenario.traffic.chakra.job import TextJob
 from ns3_env.scenario.traffic.chakra.trace import ANY_TAG, AT_ONCE, COMPUTE, CPU, RECEIVE, SEND, Node
-from ns3_env.scenario.traffic.chakra.wire import Budget, WireError
 from ns3_env.scenario.traffic.jobs.collective import MAX_RANKS, WHY_RANKS
 
 #: A comment that never ends goes to the end of the text.
@@ -73,27 +73,27 @@ class Goal(TextJob):
             elif match := _RANKS.match(text, begin):
                 ranks = int(match[1])
                 if not 1 <= ranks <= MAX_RANKS:
-                    raise WireError(f"{ranks} ranks; there may be 1 to {MAX_RANKS}: {WHY_RANKS}")
+                    raise TraceError(f"{ranks} ranks; there may be 1 to {MAX_RANKS}: {WHY_RANKS}")
             elif match := _RANK.match(text, begin):
                 rank = int(match[1])
                 if rank >= ranks or rank in schedules:
-                    raise WireError(f"rank {rank}; each of 0 to {ranks - 1} (num_ranks) may stand once")
+                    raise TraceError(f"rank {rank}; each of 0 to {ranks - 1} (num_ranks) may stand once")
                 schedules[rank] = _Schedule(self.eager_bytes, self._budget)
             else:
-                raise WireError(f"{_line(text, begin)} where num_ranks N, or rank N {{, should stand")
+                raise TraceError(f"{_line(text, begin)} where num_ranks N, or rank N {{, should stand")
             place = match.end()
             line += text.count("\n", begin, place)
         if rank >= 0:
-            raise WireError(f"the file ends within rank {rank}")
+            raise TraceError(f"the file ends within rank {rank}")
         self._traces = [schedules[i].nodes() if i in schedules else [] for i in range(ranks)]
 
     def _text(self) -> str:
-        """The schedule with its lines, and without comments. Raises WireError if one never ends."""
+        """The schedule with its lines, and without comments. Raises TraceError if one never ends."""
         text = "\n".join(self._lines())
         for comment in _COMMENT.finditer(text):
             if comment[0].startswith("/*") and (len(comment[0]) < 4 or not comment[0].endswith("*/")):
                 self._at(text.count("\n", 0, comment.start()) + 1)
-                raise WireError("a comment begins here, and never ends")
+                raise TraceError("a comment begins here, and never ends")
         return _COMMENT.sub(lambda comment: " " + "\n" * comment[0].count("\n"), text)
 
 
@@ -115,20 +115,20 @@ class _Schedule:
     _labels: dict[str, int] = field(default_factory=dict)
 
     def add(self, text: str, place: int) -> re.Match[str]:
-        """Adds the operation on the line, or a dependency of one. Raises WireError."""
+        """Adds the operation on the line, or a dependency of one. Raises TraceError."""
         if match := _NEED.match(text, place):
             operation, other = self._number(match[1]), self._number(match[3])
             (self._needs if match[2] == "requires" else self._beside)[operation].append(other)
         elif match := _CALC.match(text, place):
             if int(match[2]) > MAX_TIME_NS:
-                raise WireError(f"calc {match[2]}; at most {MAX_TIME_NS} ns")
+                raise TraceError(f"calc {match[2]}; at most {MAX_TIME_NS} ns")
             self._add(match[1], COMPUTE, int(match[2]), {CPU: int(match[3] or 0)})
         elif (match := _MOVE.match(text, place)) and (match[2] == "send") == (match[4] == "to"):
             peer, tag = int(match[5]), int(match[6] or 0)
             if peer < 0:
-                raise WireError("a receive from any rank (-1) is not played: no send can be told to be its")
+                raise TraceError("a receive from any rank (-1) is not played: no send can be told to be its")
             if match[2] == "send" and tag < 0:
-                raise WireError("a send has a tag of its own; -1, any tag, is a receive's")
+                raise TraceError("a send has a tag of its own; -1, any tag, is a receive's")
             numbers = {"comm_size": int(match[3])} | ({"comm_tag": tag} if tag >= 0 else {ANY_TAG: 1})
             if match[2] == "recv":
                 self._add(match[1], RECEIVE, 0, {"comm_src": peer, **numbers})
@@ -136,19 +136,19 @@ class _Schedule:
                 eager = {AT_ONCE: 1} if int(match[3]) <= self.eager_bytes else {}
                 self._add(match[1], SEND, 0, {"comm_dst": peer, **numbers, **eager})
         else:
-            raise WireError(f"{_line(text, place)} is none of: {_STATEMENTS}")
+            raise TraceError(f"{_line(text, place)} is none of: {_STATEMENTS}")
         return match
 
     def _add(self, label: str | None, kind: int, ns: int, numbers: dict[str, int]) -> None:
         if label is not None and self._labels.setdefault(label, len(self._nodes)) != len(self._nodes):
-            raise WireError(f"the label {shown(label)[1:-1]} stands twice")
+            raise TraceError(f"the label {shown(label)[1:-1]} stands twice")
         self.budget.spend(nodes=1)
         self._nodes.append(Node(len(self._nodes), kind, label or "", (), ns / 1000, numbers))
         self._needs.append([])
 
     def _number(self, label: str) -> int:
         if label not in self._labels:
-            raise WireError(f"there is no operation {shown(label)[1:-1]} before this line")
+            raise TraceError(f"there is no operation {shown(label)[1:-1]} before this line")
         return self._labels[label]
 
     def nodes(self) -> list[Node]:

@@ -6,8 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ns3_env.config.bounds import MAX_TIME_NS
+from ns3_env.scenario.traffic.chakra.budget import TraceError
 from ns3_env.scenario.traffic.chakra.trace import COMPUTE, LOAD, STORE, Node
-from ns3_env.scenario.traffic.chakra.wire import WireError
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Durations:
     memory_bytes_per_s: float | None = None
 
     def ns(self, node: Node) -> int:
-        """Nanoseconds that a node lasts. Raises WireError if they are too many."""
+        """Nanoseconds that a node lasts. Raises TraceError if they are too many."""
         if node.duration_micros or node.of_processor():
             return round(node.duration_micros * 1000)
         seconds = 0.0
@@ -33,5 +33,5 @@ class Durations:
         if self.memory_bytes_per_s is not None and node.type in (COMPUTE, LOAD, STORE):
             seconds = max(seconds, node.number("tensor_size", 0) / self.memory_bytes_per_s)
         if not 0 <= seconds * 1e9 <= MAX_TIME_NS:
-            raise WireError(f"{node} takes {seconds:.3g} s, at most {MAX_TIME_NS / 1e9:.3g}")
+            raise TraceError(f"{node} takes {seconds:.3g} s, at most {MAX_TIME_NS / 1e9:.3g}")
         return round(seconds * 1e9)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from ns3_env._native import JobFlows
 from ns3_env.config.bounds import MAX_FLOWS, WHY_FLOWS
+from ns3_env.scenario.traffic.chakra.budget import TraceError
 from ns3_env.scenario.traffic.chakra.durations import Durations
 from ns3_env.scenario.traffic.chakra.groups import ProcessGroups
 from ns3_env.scenario.traffic.chakra.matching import Match, match_nodes
@@ -22,7 +23,6 @@ from ns3_env.scenario.traffic.chakra.trace import (
     SEND,
     Node,
 )
-from ns3_env.scenario.traffic.chakra.wire import WireError
 from ns3_env.scenario.traffic.jobs.algorithms import (
     Algorithm,
     Send,
@@ -78,7 +78,7 @@ class Graph:
         self._flows = JobFlows(self.chunk_bytes)
 
     def play(self) -> JobFlows:
-        """The flows. Raises WireError if nodes wait for each other in a circle, collectives do not fit
+        """The flows. Raises TraceError if nodes wait for each other in a circle, collectives do not fit
         together, or there would be too many flows."""
         needs = [find_needs(trace) for trace in self.traces]
         orders = [sort_by_need(node_needs) for node_needs in needs]
@@ -100,7 +100,7 @@ class Graph:
             ready = sorted(later)
         if waits:
             reasons = _reasons(needs, match)
-            raise WireError(self._circle({x: reasons[x] for x in reasons if x not in self._over}))
+            raise TraceError(self._circle({x: reasons[x] for x in reasons if x not in self._over}))
         return self._flows
 
     def _circle(self, reasons: Mapping[Place, Sequence[Place]]) -> str:
@@ -150,7 +150,7 @@ class Graph:
         part = f"{nodes[0].text(PARALLELISM)} {name.lower()}".strip()
         algorithm = self.algorithms[name]
         if algorithm == "halving_doubling_all_reduce" and len(ranks) & (len(ranks) - 1):
-            raise WireError(
+            raise TraceError(
                 f"{nodes[0]}: halving and doubling needs a power of two of ranks, not {len(ranks)}"
             )
         near = ranks_of_a_node(ranks, self.node_ranks)
@@ -177,7 +177,7 @@ class Graph:
 
     def _agree(self, nodes: Sequence[Node]) -> tuple[str, list[int]]:
         """A collective's name, and each rank's size as algorithms count it, 0 if it sends nothing. Raises
-        WireError if ranks differ, but for an all-to-all, to which each rank may contribute its own size.
+        TraceError if ranks differ, but for an all-to-all, to which each rank may contribute its own size.
 
         A trace has a rank's input (``comm_size``): of an all-gather its own part, whereas the algorithms'
         size is the size of the result; otherwise all of its data. Each rank's part has a byte at least.
@@ -188,22 +188,22 @@ class Graph:
         sizes = [0 if "BARRIER" in names else node.size() for node in nodes]
         if len(kinds) > 1 or (len(set(sizes)) > 1 and names != {"ALL_TO_ALL"}):
             text = f"{', '.join(sorted(names))}; {', '.join(map(str, sorted(set(sizes))))}"
-            raise WireError(f"{first}: ranks differ in (comm_type, comm_size): {text}")
+            raise TraceError(f"{first}: ranks differ in (comm_type, comm_size): {text}")
         name, ranks = names.pop(), len(nodes)
         if ranks == 1:
             return name, [0]
         if name not in self.algorithms:
-            raise WireError(f"{first}: {name} is not played; {', '.join(self.algorithms)} are")
+            raise TraceError(f"{first}: {name} is not played; {', '.join(self.algorithms)} are")
         if name == "BARRIER":
             return name, [ranks] * ranks
         times = ranks if name == "ALL_GATHER" else 1
         return name, [max(size * times, ranks) if size else 0 for size in sizes]
 
     def _check_count(self, more: int) -> None:
-        """Raises WireError, before they are made, if there would be too many flows."""
+        """Raises TraceError, before they are made, if there would be too many flows."""
         if len(self._flows) + more > MAX_FLOWS:
             text = f"more than {MAX_FLOWS} flows, which is the most: {WHY_FLOWS}"
-            raise WireError(f"{text}; chunk_bytes says into how many a send is cut")
+            raise TraceError(f"{text}; chunk_bytes says into how many a send is cut")
 
 
 def _waits(

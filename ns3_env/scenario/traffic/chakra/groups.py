@@ -9,8 +9,8 @@ from typing import Any
 
 from ns3_env.config.files import read_text
 from ns3_env.config.model import shown
+from ns3_env.scenario.traffic.chakra.budget import TraceError
 from ns3_env.scenario.traffic.chakra.trace import INPUTS, METADATA, Node
-from ns3_env.scenario.traffic.chakra.wire import WireError
 
 #: Names of the group of all ranks, for ASTRA-sim and for PyTorch.
 EVERYONE = ("", "0")
@@ -35,7 +35,7 @@ class ProcessGroups:
         """Ranks of the group that a node of a rank is in; None if unknown.
 
         Raises:
-            WireError: there is no such group, this rank is not in it, or no trace is of one of its ranks.
+            TraceError: there is no such group, this rank is not in it, or no trace is of one of its ranks.
         """
         name = node.group
         members = self._find(name, rank)
@@ -43,13 +43,13 @@ class ProcessGroups:
             if self._for_all is None or name in EVERYONE:
                 return None if self._for_all is None else tuple(range(self._ranks))
             names = ", ".join(self._for_all)
-            raise WireError(f"{node} of rank {rank}: no process group {shown(name)}; there are {names}")
+            raise TraceError(f"{node} of rank {rank}: no process group {shown(name)}; there are {names}")
         if strangers := [member for member in members if not 0 <= member < self._ranks]:
             text = f"process group {shown(name)} has rank {strangers[0]}"
-            raise WireError(f"{node} of rank {rank}: {text}; there are ranks 0 to {self._ranks - 1}")
+            raise TraceError(f"{node} of rank {rank}: {text}; there are ranks 0 to {self._ranks - 1}")
         if rank not in members:
             text = f"process group {shown(name)} has ranks {shown(list(members))[1:-1]}"
-            raise WireError(f"{node} of rank {rank}: {text}, and not this one")
+            raise TraceError(f"{node} of rank {rank}: {text}, and not this one")
         return members
 
     def _find(self, name: str, rank: int) -> tuple[int, ...] | None:
@@ -60,7 +60,7 @@ class ProcessGroups:
 
 
 def _read_records(trace: Sequence[Node]) -> dict[str, tuple[int, ...]]:
-    """Ranks of groups as PyTorch writes them down; () are all ranks. Raises WireError."""
+    """Ranks of groups as PyTorch writes them down; () are all ranks. Raises TraceError."""
     groups: dict[str, tuple[int, ...]] = {}
     for node in trace:
         text = node.texts.get(INPUTS, "") if node.type == METADATA else ""
@@ -71,21 +71,21 @@ def _read_records(trace: Sequence[Node]) -> dict[str, tuple[int, ...]]:
             for group in json.loads(text[begin : end + 2]):
                 groups[str(group["pg_name"])] = tuple(sorted({int(rank) for rank in group["ranks"]}))
         except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
-            raise WireError(f"{node}: its process groups cannot be read: {error}") from None
+            raise TraceError(f"{node}: its process groups cannot be read: {error}") from None
     return groups
 
 
 def read_groups(path: str) -> dict[str, list[int]]:
     """Process groups of a file of ASTRA-sim: an object of lists of ranks, by name.
 
-    Raises OSError, and WireError if it has another form.
+    Raises OSError, and TraceError if it has another form.
     """
     try:
         content: Any = json.loads(read_text(path))
     except (ValueError, RecursionError) as error:
-        raise WireError(f"no JSON: {error}") from None
+        raise TraceError(f"no JSON: {error}") from None
     if not isinstance(content, dict) or not all(map(_are_ranks, content.values())):
-        raise WireError('must be an object of lists of ranks, such as {"1": [0, 1], "2": [2, 3]}')
+        raise TraceError('must be an object of lists of ranks, such as {"1": [0, 1], "2": [2, 3]}')
     return content
 
 

@@ -16,11 +16,11 @@ from ns3_env.config.bounds import Bytes, Nanoseconds, few
 from ns3_env.config.files import NamedFile, naming, read_text
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario.topology import Network
+from ns3_env.scenario.traffic.chakra.budget import Budget, TraceError
 from ns3_env.scenario.traffic.chakra.durations import Durations
 from ns3_env.scenario.traffic.chakra.graph import ALGORITHMS, Graph
 from ns3_env.scenario.traffic.chakra.groups import ProcessGroups
 from ns3_env.scenario.traffic.chakra.trace import Node
-from ns3_env.scenario.traffic.chakra.wire import Budget, WireError
 from ns3_env.scenario.traffic.jobs.collective import MAX_RANKS, WHY_RANKS
 from ns3_env.scenario.traffic.jobs.sending import flows_of
 from ns3_env.scenario.traffic.kind import Flows, TrafficKind, rank_faults
@@ -49,7 +49,7 @@ class TraceJob(TrafficKind):
         groups: Mapping[str, Sequence[int]] | None = None,
         durations: Durations | None = None,
     ) -> Flows:
-        """The flows of these hosts, one for each rank. Raises WireError if traces do not fit together."""
+        """The flows of these hosts, one for each rank. Raises TraceError if traces do not fit together."""
         algorithms = {**ALGORITHMS, "ALL_REDUCE": self.all_reduce, "ALL_TO_ALL": self.all_to_all}
         process_groups, times = ProcessGroups(traces, groups), durations or Durations()
         graph = Graph(traces, hosts, algorithms, process_groups, times, self.node_ranks, self.chunk_bytes)
@@ -78,12 +78,12 @@ class FileJob(TraceJob):
             self.flows_between(range(len(self._traces)))
         except OSError as error:
             self._wrong = f"file: {error.filename}: {error.strerror}"
-        except (WireError, binascii.Error) as error:
+        except (TraceError, binascii.Error) as error:
             self._wrong = f"{self._place}: {error}"
         return self
 
     def _load(self) -> None:
-        """Reads ``_traces``, and keeps ``_place``. Raises OSError, WireError and binascii.Error."""
+        """Reads ``_traces``, and keeps ``_place``. Raises OSError, TraceError and binascii.Error."""
         raise NotImplementedError
 
     def traces(self) -> list[list[Node]]:
@@ -106,7 +106,7 @@ class FileJob(TraceJob):
         return texts
 
     def flows_between(self, hosts: Sequence[int]) -> Flows:
-        """The flows of these hosts, one for each rank. Raises WireError if traces do not fit together."""
+        """The flows of these hosts, one for each rank. Raises TraceError if traces do not fit together."""
         return self._play(self._traces, hosts)
 
     def generate(self, network: Network, random: np.random.Generator) -> Flows:
@@ -119,17 +119,17 @@ class TextJob(FileJob):
     content: str | None = Field(default=None, description="instead of a file: its text")
 
     def _lines(self) -> list[str]:
-        """The text's lines. Raises OSError, and WireError if there is no text."""
+        """The text's lines. Raises OSError, and TraceError if there is no text."""
         self._place = "file" if self.file is None else f"file: {self.file}"
         if (self.file is None) == (self.content is None):
-            raise WireError("say either file or content")
+            raise TraceError("say either file or content")
         text = self.content or ""
         if self.file is not None:
             with naming(Path(self.file)):
                 try:
                     text = read_text(self.file)
                 except UnicodeDecodeError:
-                    raise WireError("it is not UTF-8 text") from None
+                    raise TraceError("it is not UTF-8 text") from None
         Budget().spend(size_bytes=len(text))
         return text.splitlines()
 

@@ -21,6 +21,7 @@ from operator import attrgetter
 from typing import Any
 
 from ns3_env.config.model import shown
+from ns3_env.scenario.traffic.chakra.budget import Budget, TraceError
 from ns3_env.scenario.traffic.chakra.operators import (
     collective_type,
     element_bytes,
@@ -37,7 +38,6 @@ from ns3_env.scenario.traffic.chakra.trace import (
     Node,
     checked_bits,
 )
-from ns3_env.scenario.traffic.chakra.wire import Budget, WireError
 
 _EVENTS = re.compile(rb'"traceEvents"\s*:\s*(?=\[)')
 _LONGEST_HEAD = 1 << 20
@@ -69,7 +69,7 @@ def read_kineto(data: bytes, begin: int, budget: Budget) -> list[Node]:
     """The nodes of a trace that Chakra's would have; one event is in memory at a time.
 
     Raises:
-        WireError: its fault, with the line.
+        TraceError: its fault, with the line.
     """
     trace = _Trace()
     take_objects(data, begin, trace.take)
@@ -92,7 +92,7 @@ class _Trace:
     _launches: dict[Any, float] = field(default_factory=dict)
 
     def take(self, line: int, content: Mapping[str, Any]) -> None:
-        """Reads an event of the file. Raises WireError."""
+        """Reads an event of the file. Raises TraceError."""
         kind, arguments = content.get("cat"), content.get("args", {})
         if content.get("ph") != "X" or kind not in (*_ON_GPU, *_LAUNCHES) or not isinstance(arguments, dict):
             return
@@ -104,25 +104,25 @@ class _Trace:
             return
         name, stream = str(content.get("name", "")), arguments.get("stream", 0)
         if type(stream) is not int:
-            raise WireError(f"line {line}: stream is {shown(stream)}, must be a whole number")
+            raise TraceError(f"line {line}: stream is {shown(stream)}, must be a whole number")
         is_collective = "Collective name" in arguments
         if name.startswith("nccl") and not is_collective:
             text = f"the kernel {shown(name)} has no Collective name"
-            raise WireError(f"line {line}: {text}: PyTorch 2.4 and later write it")
+            raise TraceError(f"line {line}: {text}: PyTorch 2.4 and later write it")
         end = begin + _micros(content, "dur", line)
         collective = arguments if is_collective else None
         self._events.append(_Event(line, name, stream, begin, end, correlation, collective))
 
     def nodes(self, groups: Mapping[str, list[Any]], budget: Budget) -> Iterator[Node]:
-        """Yields the nodes in the order of their launches. Raises WireError."""
+        """Yields the nodes in the order of their launches. Raises TraceError."""
         streams: dict[int, list[_Event]] = defaultdict(list)
         for event in sorted(self._events, key=attrgetter("begin")):
             streams[event.stream].append(event)
         if len(streams) > _MOST_STREAMS:
-            raise WireError(f"{len(streams)} streams of a GPU; there may be at most {_MOST_STREAMS}")
+            raise TraceError(f"{len(streams)} streams of a GPU; there may be at most {_MOST_STREAMS}")
         collectives = [event.collective for event in self._events if event.collective is not None]
         if not collectives:
-            raise WireError("no kernel has a Collective name: PyTorch 2.4 and later write it, of NCCL")
+            raise TraceError("no kernel has a Collective name: PyTorch 2.4 and later write it, of NCCL")
         order = _Order(streams, self._launched)
         for text in dict.fromkeys(_group_text(collective, groups) for collective in collectives):
             if text:
@@ -178,7 +178,7 @@ class _Order:
         return Node(self._id[event], COMPUTE, event.name, tuple(after), max(micros, 0), numbers)
 
     def communication(self, event: _Event) -> Node:
-        """The node of a collective. Raises WireError."""
+        """The node of a collective. Raises TraceError."""
         arguments = event.collective or {}
         before = self._before.get(event)
         earlier = [other for stream, other in self._last.items() if stream != event.stream]
@@ -193,7 +193,7 @@ class _Order:
         elif type(elements) is int:
             size_bytes = elements * element_bytes(arguments.get("dtype"), where)
         else:
-            raise WireError(f"{where}: In msg nelems is {shown(elements)}, must be a whole number")
+            raise TraceError(f"{where}: In msg nelems is {shown(elements)}, must be a whole number")
         numbers = {"is_cpu_op": 0, "comm_type": kind, "comm_size": checked_bits(size_bytes, where)}
         texts = {"pg_name": str(arguments.get("Process Group Name", ""))}
         texts |= split_text(arguments.get("In split size"))
@@ -231,5 +231,5 @@ def _group_text(collective: Mapping[str, Any], groups: Mapping[str, list[Any]]) 
 def _micros(content: Mapping[str, Any], key: str, line: int) -> float:
     value = content.get(key)
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < 0:
-        raise WireError(f"line {line}: {key} is {shown(value)}, must be microseconds")
+        raise TraceError(f"line {line}: {key} is {shown(value)}, must be microseconds")
     return float(value)

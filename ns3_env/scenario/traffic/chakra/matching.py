@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ns3_env.config.model import shown
+from ns3_env.scenario.traffic.chakra.budget import TraceError
 from ns3_env.scenario.traffic.chakra.groups import ProcessGroups
 from ns3_env.scenario.traffic.chakra.order import Place
 from ns3_env.scenario.traffic.chakra.trace import ANY_TAG, COLLECTIVE, RECEIVE, SEND, Node
-from ns3_env.scenario.traffic.chakra.wire import WireError
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ def match_nodes(
     """Matches collectives by process group, sends and receives by ranks and tag, each in the ranks' orders.
 
     Raises:
-        WireError: a node names an unknown rank, a receive has no send, a rank of a group has fewer
+        TraceError: a node names an unknown rank, a receive has no send, a rank of a group has fewer
             collectives than its other ranks.
     """
     calls: dict[tuple[str, tuple[int, ...] | None, int], list[Place]] = defaultdict(list)
@@ -68,7 +68,7 @@ def _senders(
     traces: Sequence[Sequence[Node]], source: int, sends: Sequence[Place], receives: Sequence[Place]
 ) -> Iterator[tuple[Place, Place]]:
     """Each receive from a rank, and its send: the first of its tag that no other receive has. Raises
-    WireError."""
+    TraceError."""
     of_tag: dict[int | None, deque[Place]] = defaultdict(deque)
     for rank, i in sends:
         of_tag[traces[rank][i].number("comm_tag", 0)].append((rank, i))
@@ -80,7 +80,7 @@ def _senders(
         while candidates and candidates[0] in matched:
             candidates.popleft()
         if not candidates:
-            raise WireError(f"{node}: rank {rank} receives from rank {source} what that does not send")
+            raise TraceError(f"{node}: rank {rank} receives from rank {source} what that does not send")
         matched.add(candidates[0])
         yield (rank, i), candidates.popleft()
 
@@ -88,31 +88,31 @@ def _senders(
 def _check_all_are_there(
     name: str, members: tuple[int, ...] | None, places: Sequence[Place], traces: Sequence[Sequence[Node]]
 ) -> None:
-    """Raises WireError if a rank of a known group has no node of a collective."""
+    """Raises TraceError if a rank of a known group has no node of a collective."""
     missing = sorted(set(members or ()) - {rank for rank, _ in places})
     if missing:
         rank, i = places[0]
         text = f"process group {shown(name)} has rank {missing[0]}, whose trace has fewer collectives of it"
-        raise WireError(f"{traces[rank][i]} of rank {rank}: {text}")
+        raise TraceError(f"{traces[rank][i]} of rank {rank}: {text}")
 
 
 def _peer(node: Node, rank: int, groups: ProcessGroups, ranks: int) -> int:
-    """The rank at the other end. Raises WireError."""
+    """The rank at the other end. Raises TraceError."""
     there = _named_peer(node, rank, groups)
     if not 0 <= there < ranks or there == rank:
-        raise WireError(f"{node} of rank {rank} names rank {there}; there are ranks 0 to {ranks - 1}")
+        raise TraceError(f"{node} of rank {rank} names rank {there}; there are ranks 0 to {ranks - 1}")
     return there
 
 
 def _named_peer(node: Node, rank: int, groups: ProcessGroups) -> int:
     """The rank that a node names: without a name, as PyTorch's converter leaves it, the other one of
-    a process group of two. Raises WireError."""
+    a process group of two. Raises TraceError."""
     name = "comm_dst" if node.type == SEND else "comm_src"
     if not node.has(name) and node.group:
         members = groups.members(node, rank)
         if members is None or len(members) != 2:
             text = f"no attribute {name}, and its process group {shown(node.group)}"
             size = "is not known" if members is None else f"has {len(members)} ranks, not two"
-            raise WireError(f"{node} of rank {rank} has {text} {size}")
+            raise TraceError(f"{node} of rank {rank} has {text} {size}")
         return members[1] if members[0] == rank else members[0]
     return node.number(name)

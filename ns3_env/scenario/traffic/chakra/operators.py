@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ns3_env.config.model import shown
+from ns3_env.scenario.traffic.chakra.budget import TraceError
 from ns3_env.scenario.traffic.chakra.trace import AT_ONCE, COMM_TYPES, INPUTS, METADATA, SPLIT, Node
-from ns3_env.scenario.traffic.chakra.wire import WireError
 
 _LETTERS = re.compile(r"[^a-z]")
 #: Kinds of collectives by their names there, of which only the letters count.
@@ -51,22 +51,22 @@ def letters(name: object) -> str:
 
 
 def collective_type(name: object, where: str, also: Sequence[str] = ()) -> int:
-    """The schema's ``comm_type`` of a collective. Raises WireError: ``where``, and the allowed values."""
+    """The schema's ``comm_type`` of a collective. Raises TraceError: ``where``, and the allowed values."""
     kind = _KIND_OF.get(letters(name))
     if kind is None:
-        raise WireError(
+        raise TraceError(
             f"{where}: the collective is {shown(name)}; it may be {', '.join((*also, *_KIND_OF))}"
         )
     return COMM_TYPES[kind]
 
 
 def element_bytes(dtype: object, where: str) -> int:
-    """Bytes of an element of this type. Raises WireError: ``where``, and the allowed values."""
+    """Bytes of an element of this type. Raises TraceError: ``where``, and the allowed values."""
     name = str(dtype)
     each = _BYTES.get(name, 1 if name.startswith(("Float8", "Q")) else 0)
     if not each:
         types = ", ".join((*_BYTES, "Float8..."))
-        raise WireError(f"{where}: dtype is {shown(dtype)}; it may be {types}")
+        raise TraceError(f"{where}: dtype is {shown(dtype)}; it may be {types}")
     return each
 
 

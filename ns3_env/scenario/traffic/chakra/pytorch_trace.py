@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 from ns3_env.config.json_list import open_list
 from ns3_env.config.model import shown
+from ns3_env.scenario.traffic.chakra.budget import Budget, TraceError
 from ns3_env.scenario.traffic.chakra.operators import (
     collective_type,
     count_operations,
@@ -38,7 +39,6 @@ from ns3_env.scenario.traffic.chakra.trace import (
     Node,
     checked_bits,
 )
-from ns3_env.scenario.traffic.chakra.wire import Budget, WireError
 from ns3_env.scenario.traffic.jobs.collective import MAX_RANKS
 
 _HEAD = re.compile(rb'\s*\{\s*"schema"\s*:[^\[\]{}]{0,1000}"nodes"\s*:\s*(?=\[)')
@@ -85,7 +85,7 @@ class _Record(NamedTuple):
     def number(self, name: str) -> int:
         value = self.attributes.get(name, 0)
         if type(value) is not int:
-            raise WireError(f"line {self.line}: {name} is {shown(value)}, must be a whole number")
+            raise TraceError(f"line {self.line}: {name} is {shown(value)}, must be a whole number")
         return checked_bits(value, f"line {self.line}: {name}")
 
     def before_name(self, places: int) -> int | None:
@@ -109,23 +109,23 @@ def take_objects(data: bytes, begin: int, take: Callable[[int, Mapping[str, Any]
     """Hands each object of a list in JSON, with its line, to ``take``.
 
     Raises:
-        WireError: of ``take``, or a fault of the list, with the line.
+        TraceError: of ``take``, or a fault of the list, with the line.
     """
     rows = open_list(data, begin)
     try:
         for content in rows.objects(is_all=False):
             take(rows.line, content)
-    except WireError:
+    except TraceError:
         raise
     except ValueError as error:
-        raise WireError(f"line {rows.line}: {error}") from None
+        raise TraceError(f"line {rows.line}: {error}") from None
 
 
 def read_pytorch(data: bytes, begin: int, budget: Budget) -> list[Node]:
     """The nodes of a trace that Chakra's would have; one of the file is in memory at a time.
 
     Raises:
-        WireError: its fault, with the line.
+        TraceError: its fault, with the line.
     """
     trace = _Trace()
     take_objects(data, begin, trace.take)
@@ -143,7 +143,7 @@ class _Trace:
     _groups: list[str] = field(default_factory=list)
 
     def take(self, line: int, content: Mapping[str, Any]) -> None:
-        """Reads a node of the file. Raises WireError."""
+        """Reads a node of the file. Raises TraceError."""
         number, parent = (_whole(content, key, line) for key in ("id", "ctrl_deps"))
         self._parent[number] = parent
         name = str(content.get("name", ""))
@@ -167,10 +167,10 @@ class _Trace:
             self._operators.append(_Operator(number, name, storages, size_bytes, operations))
 
     def nodes(self, budget: Budget) -> Iterator[Node]:
-        """Yields the nodes in the order of their starts. Raises WireError."""
+        """Yields the nodes in the order of their starts. Raises TraceError."""
         if not self._records:
             text = "no record_param_comms node has a collective_name"
-            raise WireError(f"{text}: PyTorch 2.4 and later record collectives of NCCL so")
+            raise TraceError(f"{text}: PyTorch 2.4 and later record collectives of NCCL so")
         yield from self._group_nodes(budget)
         order = _Order()
         parts: list[_Operator | _Record] = [*self._computing(), *self._records]
@@ -268,13 +268,13 @@ class _Order:
             self._ready.append(collective)
 
     def communication(self, record: _Record, storages: frozenset[int], ranks: Sequence[int]) -> Node:
-        """The node of a collective, a send or a receive. Raises WireError."""
+        """The node of a collective, a send or a receive. Raises TraceError."""
         after = self._ready + [self._of_storage[x] for x in storages if x in self._of_storage]
         numbers, texts = {"is_cpu_op": 0}, {"pg_name": record.group}
         if (kind := _TYPES.get(record.name)) is not None:
             peer = record.before_name(1)
             if peer is None or (ranks and not 0 <= peer < len(ranks)):
-                raise WireError(f"line {record.line}: {record.name} with rank {peer} of {len(ranks)}")
+                raise TraceError(f"line {record.line}: {record.name} with rank {peer} of {len(ranks)}")
             numbers["comm_dst" if kind == SEND else "comm_src"] = ranks[peer] if ranks else peer
         else:
             kind = COLLECTIVE
@@ -290,7 +290,7 @@ class _Order:
 
 
 def _size_bytes(record: _Record) -> int:
-    """Bytes that a rank brings, or receives. Raises WireError."""
+    """Bytes that a rank brings, or receives. Raises TraceError."""
     each = element_bytes(record.attributes.get("dtype", ""), f"line {record.line}")
     return record.number("out_msg_nelems" if record.name == "recv" else "in_msg_nelems") * each
 
@@ -298,16 +298,16 @@ def _size_bytes(record: _Record) -> int:
 def _whole(content: Mapping[str, Any], key: str, line: int) -> int:
     value = content.get(key)
     if type(value) is not int:
-        raise WireError(f"line {line}: {key} is {shown(value)}, must be a whole number")
+        raise TraceError(f"line {line}: {key} is {shown(value)}, must be a whole number")
     return checked_bits(value, f"line {line}: {key}")
 
 
 def _part(content: Mapping[str, Any], key: str, line: int) -> dict[str, list[Any]]:
-    """The values and shapes of inputs or outputs. Raises WireError."""
+    """The values and shapes of inputs or outputs. Raises TraceError."""
     part = content.get(key, {})
     lists = {name: part.get(name, []) for name in ("values", "shapes")} if isinstance(part, dict) else {}
     if not lists or not all(isinstance(value, list) for value in lists.values()):
-        raise WireError(f"line {line}: {key} are {shown(part)}, must be lists of values and shapes")
+        raise TraceError(f"line {line}: {key} are {shown(part)}, must be lists of values and shapes")
     return lists
 
 

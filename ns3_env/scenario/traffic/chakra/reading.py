@@ -11,27 +11,27 @@ import zlib
 from pathlib import Path
 
 from ns3_env.config.files import check_plain, naming
-from ns3_env.scenario.traffic.chakra.json_trace import is_json, read_json
+from ns3_env.scenario.traffic.chakra.budget import Budget, TraceError
 from ns3_env.scenario.traffic.chakra.kineto_trace import find_kineto_events, read_kineto
 from ns3_env.scenario.traffic.chakra.pytorch_trace import find_pytorch_nodes, read_pytorch
 from ns3_env.scenario.traffic.chakra.trace import Node, check_nodes, read_protobuf
-from ns3_env.scenario.traffic.chakra.wire import Budget, WireError
 
-#: Ends of names: Chakra's, its JSON's, STAGE's; each may be compressed.
-SUFFIXES = tuple(f".{kind}{packed}" for kind in ("et", "json", "eg") for packed in ("", ".gz"))
-_END = re.compile(r"\.0\.(et|json|eg)(\.gz)?")
+#: Ends of names: Chakra's, PyTorch's; each may be compressed.
+SUFFIXES = tuple(f".{kind}{packed}" for kind in ("et", "json") for packed in ("", ".gz"))
+_END = re.compile(r"\.0\.(et|json)(\.gz)?")
+_JSON = re.compile(rb"\s*\{\s*[\"}]")
 _GZIP = b"\x1f\x8b"
 
 
 def read_trace(data: bytes, budget: Budget | None = None) -> list[Node]:
-    """The nodes of a file of protocol buffers or JSON, perhaps in gzip.
+    """The nodes of a file of Chakra's or PyTorch's, perhaps in gzip.
 
     Args:
         data: the file.
         budget: budget of the job that the file belongs to; None: it is the only file.
 
     Raises:
-        WireError: its fault.
+        TraceError: its fault.
     """
     budget = budget or Budget()
     if data.startswith(_GZIP):
@@ -39,10 +39,15 @@ def read_trace(data: bytes, budget: Budget | None = None) -> list[Node]:
     budget.spend(size_bytes=len(data))
     if (begin := find_pytorch_nodes(data)) is not None:
         trace = read_pytorch(data, begin, budget)
-    elif is_json(data) and (begin := find_kineto_events(data)) is not None:
+    elif _JSON.match(data) is None:
+        trace = read_protobuf(data, budget)
+    elif (begin := find_kineto_events(data)) is not None:
         trace = read_kineto(data, begin, budget)
     else:
-        trace = read_json(data, budget) if is_json(data) else read_protobuf(data, budget)
+        raise TraceError(
+            "no JSON of PyTorch: that of ExecutionTraceObserver starts with its schema, that of the profiler "
+            "has a list of traceEvents within its first MiB; of Chakra protocol buffers are read (.et)"
+        )
     check_nodes(trace)
     return trace
 
@@ -53,7 +58,7 @@ def _unpack(data: bytes, most_bytes: int) -> bytes:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
             return file.read(most_bytes + 1)
     except (OSError, EOFError, zlib.error) as error:
-        raise WireError(f"not whole: {error}") from None
+        raise TraceError(f"not whole: {error}") from None
 
 
 def common_name(file: str) -> str:
@@ -65,7 +70,7 @@ def common_name(file: str) -> str:
 def find_files(file: str, most: int, why: str) -> list[Path]:
     """Each rank's file: FILE.0.et and so on, or FILE with the rank instead of ``%d``.
 
-    Raises OSError if one is missing, WireError if there are more than ``most``, or if a rank's trace
+    Raises OSError if one is missing, TraceError if there are more than ``most``, or if a rank's trace
     has another form than rank 0's.
     """
     begin, end = file.split("%d", 1) if "%d" in file else (f"{file}.", _suffix(file))
@@ -80,9 +85,9 @@ def find_files(file: str, most: int, why: str) -> list[Path]:
         raise OSError(0, text, str(files[missing[0]]))
     for other in SUFFIXES if "%d" not in file else ():
         if os.path.exists(apart := f"{begin}{len(files)}{other}"):
-            raise WireError(f"{apart} has another form than {first}: all ranks' traces of a job have one")
+            raise TraceError(f"{apart} has another form than {first}: all ranks' traces of a job have one")
     if len(files) > most:
-        raise WireError(f"{len(files)} ranks; there may be at most {most}: {why}")
+        raise TraceError(f"{len(files)} ranks; there may be at most {most}: {why}")
     return files
 
 

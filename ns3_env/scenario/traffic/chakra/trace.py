@@ -1,23 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Execution traces of MLCommons Chakra: the nodes that one rank's file of protocol buffers has.
 
-Of the schema (``et_def.proto``, package ChakraProtoMsg) the parts that traffic needs: GlobalMetadata (version
-1), Node (id 1, name 2, type 3, ctrl_deps 4, data_deps 5, duration_micros 7, inputs 8, attr 10), IOInfo
-(values 1), AttributeProto (name 1, and one of the values 3 to 32). A file is the metadata and then the nodes,
-each behind its length.
+A file is a GlobalMetadata and then Nodes, each behind its length.
 """
 
 from __future__ import annotations
 
+import io
 import json
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, islice, pairwise
+from functools import cache
+from itertools import accumulate, pairwise
+from typing import Any
 
 from ns3_env.config.bounds import MAX_BYTES, MAX_TIME_NS
 from ns3_env.config.model import shown
-from ns3_env.scenario.traffic.chakra import wire
+from ns3_env.config.protobuf import message_classes
+from ns3_env.scenario.traffic.chakra.budget import Budget, TraceError
 
 METADATA, LOAD, STORE, COMPUTE, SEND, RECEIVE, COLLECTIVE = 1, 2, 3, 4, 5, 6, 7
 #: The schema's NodeType, by number; 0 is a node without a type, which is over after its duration.
@@ -57,14 +58,31 @@ COLLECTIVES = {
 }
 #: comm_type of a collective, by its name.
 COMM_TYPES = {name: number for number, name in COLLECTIVES.items()}
-VERSION = b"0.0.4"
-_ID, _NAME, _TYPE, _CONTROL, _DATA, _DURATION, _INPUTS, _ATTRIBUTE = 1, 2, 3, 4, 5, 7, 8, 10
-#: Fields of AttributeProto with one value: whole numbers and bools as varints, numbers of fixed length,
-#: texts.
-_WHOLE = dict.fromkeys((7, 9, 11, 13, 27), wire.signed) | dict.fromkeys((15, 17), wire.unzigzag)
-_FIXED = {3: "d", 5: "f", 19: "I", 21: "Q", 23: "i", 25: "q"}
-_TEXT = 29
+#: The parts of the schema (et_def.proto) that traffic needs; proto2, so that an attribute of 0 is there.
+_SCHEMA = """
+syntax = "proto2";
+package ChakraProtoMsg;
+message GlobalMetadata { optional string version = 1; }
+message IOInfo { optional string values = 1; }
+message AttributeProto {
+    optional string name = 1; optional double double_val = 3; optional float float_val = 5;
+    optional int32 int32_val = 7; optional int64 int64_val = 9; optional uint32 uint32_val = 11;
+    optional uint64 uint64_val = 13; optional sint32 sint32_val = 15; optional sint64 sint64_val = 17;
+    optional fixed32 fixed32_val = 19; optional fixed64 fixed64_val = 21; optional sfixed32 sfixed32_val = 23;
+    optional sfixed64 sfixed64_val = 25; optional bool bool_val = 27; optional string string_val = 29;
+}
+message Node {
+    optional uint64 id = 1; optional string name = 2; optional uint64 type = 3;
+    repeated uint64 ctrl_deps = 4; repeated uint64 data_deps = 5; optional uint64 duration_micros = 7;
+    optional IOInfo inputs = 8; repeated AttributeProto attr = 10;
+}
+"""
 _MAX_MICROS = MAX_TIME_NS // 1000
+
+
+@cache
+def _messages() -> dict[str, Any]:
+    return message_classes(_SCHEMA)
 
 
 @dataclass(frozen=True)
@@ -89,7 +107,7 @@ class Node:
         return shown(self.name)[1:-1]
 
     def number(self, name: str, default: int | None = None) -> int:
-        """An attribute, a number or a number's text; without a default it must be there. Raises WireError."""
+        """An attribute, a number or its text; without a default it must be there. Raises TraceError."""
         if name in self.numbers:
             return self.numbers[name]
         if name not in self.texts and default is not None:
@@ -97,9 +115,9 @@ class Node:
         try:
             number = int(self.texts[name])
         except KeyError:
-            raise wire.WireError(f"{self} has no attribute {name}") from None
+            raise TraceError(f"{self} has no attribute {name}") from None
         except ValueError:
-            raise wire.WireError(f"{self}: {name} is {shown(self.texts[name])}, no whole number") from None
+            raise TraceError(f"{self}: {name} is {shown(self.texts[name])}, no whole number") from None
         return checked_bits(number, f"{self}: {name}")
 
     def has(self, name: str | None) -> bool:
@@ -116,15 +134,15 @@ class Node:
         return self.text("pg_name") or self.text("comm_group")
 
     def size(self) -> int:
-        """Bytes that it moves (``comm_size``). Raises WireError."""
+        """Bytes that it moves (``comm_size``). Raises TraceError."""
         size = self.number("comm_size")
         if not 0 <= size <= MAX_BYTES:
-            raise wire.WireError(f"{self}: comm_size is {size}, must be in [0, {MAX_BYTES}]")
+            raise TraceError(f"{self}: comm_size is {size}, must be in [0, {MAX_BYTES}]")
         return size
 
     def parts(self, ranks: int) -> list[int]:
         """Bytes that it sends to each rank of its group (``in_split_size``); [] if that has no list of all.
-        Raises WireError."""
+        Raises TraceError."""
         if not self.has(SPLIT):
             return []
         try:
@@ -132,9 +150,9 @@ class Node:
         except (ValueError, RecursionError):  # PyTorch's profiler cuts long ones: [1, 2, ..., 3]
             return []
         if not isinstance(split, list) or not all(type(x) is int and x >= 0 for x in split):
-            raise wire.WireError(f"{self}: {SPLIT} is {shown(split)}, must be a list of sizes")
+            raise TraceError(f"{self}: {SPLIT} is {shown(split)}, must be a list of sizes")
         if split and len(split) != ranks:
-            raise wire.WireError(f"{self}: {SPLIT} has {len(split)} sizes for {ranks} ranks")
+            raise TraceError(f"{self}: {SPLIT} has {len(split)} sizes for {ranks} ranks")
         size, total = self.size(), sum(split)
         edges = [size * edge // max(total, 1) for edge in accumulate(split, initial=0)]
         return [end - begin for begin, end in pairwise(edges)] if total else []
@@ -163,68 +181,59 @@ class Node:
         return self.of_processor() and not self.has(required)
 
 
-def read_protobuf(data: bytes, budget: wire.Budget) -> list[Node]:
-    """The nodes of a file of protocol buffers. Raises wire.WireError: its fault."""
-    _, *nodes = islice(wire.messages(data), budget.nodes + 2) if data else (b"",)
+def read_protobuf(data: bytes, budget: Budget) -> list[Node]:
+    """The nodes of a file of protocol buffers. Raises TraceError: its fault."""
+    from google.protobuf.message import DecodeError
+    from google.protobuf.proto import parse_length_prefixed
+
+    stream, kind = io.BytesIO(data), _messages()["Node"]
+    nodes: list[Node] = []
+    try:
+        parse_length_prefixed(_messages()["GlobalMetadata"], stream)
+        while len(nodes) <= budget.nodes and (message := parse_length_prefixed(kind, stream)) is not None:
+            nodes.append(_node(message))
+    except (DecodeError, ValueError) as error:
+        raise TraceError(f"no node of a Chakra trace before byte {stream.tell()}: {error}") from None
     budget.spend(nodes=len(nodes))
-    return [_node(message) for message in nodes]
+    return nodes
 
 
 def check_nodes(trace: Sequence[Node]) -> None:
-    """Raises wire.WireError if nodes do not follow the schema, or two have the same id."""
+    """Raises TraceError if nodes do not follow the schema, or two have the same id."""
     if len({node.id for node in trace}) < len(trace):
-        raise wire.WireError("several nodes have the same id")
+        raise TraceError("several nodes have the same id")
     for node in trace:
         if not 0 <= node.type < len(NODE_TYPES):
-            raise wire.WireError(f"node {node.id} has type {node.type}, which the schema has not")
+            raise TraceError(f"node {node.id} has type {node.type}, which the schema has not")
         if not 0 <= node.duration_micros <= _MAX_MICROS:
-            raise wire.WireError(f"{node}: duration_micros is {node.duration_micros}, at most {_MAX_MICROS}")
+            raise TraceError(f"{node}: duration_micros is {node.duration_micros}, at most {_MAX_MICROS}")
 
 
-def _node(message: bytes) -> Node:
-    number = {_ID: 0, _TYPE: 0, _DURATION: 0}
-    name, after = "", []
+def _node(message: Any) -> Node:
     numbers: dict[str, int] = {}
     texts: dict[str, str] = {}
-    for key, _, value in wire.fields(message):
-        if key in number and isinstance(value, int):
-            number[key] = value
-        elif key == _NAME and isinstance(value, bytes):
-            name = value.decode("utf-8", "replace")
-        elif key in (_CONTROL, _DATA):
-            after += wire.packed(value)
-        elif key == _ATTRIBUTE and isinstance(value, bytes):
-            _attribute(value, numbers, texts)
-        elif key == _INPUTS and isinstance(value, bytes) and number[_TYPE] == METADATA:
-            texts[INPUTS] = _text_field(value, 1)
-    unique = tuple(dict.fromkeys(after))
-    micros = number[_DURATION] or numbers.get("runtime", 0)
-    return Node(number[_ID], number[_TYPE], name, unique, micros, numbers, texts)
+    for attribute in message.attr:
+        for kind, value in attribute.ListFields():
+            if kind.name != "name" and isinstance(value, int | float):
+                take_number(_text(attribute.name), value, numbers, texts)
+            elif kind.name != "name":
+                texts[_text(attribute.name)] = _text(value)
+    if message.type == METADATA and message.HasField("inputs"):
+        texts[INPUTS] = _text(message.inputs.values)
+    after = tuple(dict.fromkeys([*message.ctrl_deps, *message.data_deps]))
+    micros = message.duration_micros or numbers.get("runtime", 0)
+    return Node(message.id, message.type, _text(message.name), after, micros, numbers, texts)
 
 
-def _text_field(message: bytes, number: int) -> str:
-    """A message's text with this number, "" without one."""
-    texts = (value for key, _, value in wire.fields(message) if key == number and isinstance(value, bytes))
-    return next(texts, b"").decode("utf-8", "replace")
-
-
-def _attribute(message: bytes, numbers: dict[str, int], texts: dict[str, str]) -> None:
-    name = ""
-    for key, _, value in wire.fields(message):
-        if key == 1 and isinstance(value, bytes):
-            name = value.decode("utf-8", "replace")
-        elif key in _WHOLE and isinstance(value, int):
-            numbers[name] = _WHOLE[key](value)
-        elif key in _FIXED and isinstance(value, bytes):
-            take_number(name, wire.read_fixed(value, _FIXED[key]), numbers, texts)
-        elif key == _TEXT and isinstance(value, bytes):
-            texts[name] = value.decode("utf-8", "replace")
+def _text(value: str | bytes) -> str:
+    """A text; protobuf gives bytes that are no UTF-8 as they are."""
+    return value if isinstance(value, str) else value.decode("utf-8", "replace")
 
 
 def checked_bits(number: int, what: str) -> int:
-    """A whole number, which must have 64 bits. Raises WireError."""
+    """A whole number, which must have 64 bits. Raises TraceError."""
     if not -(1 << 63) <= number < 1 << 64:
-        raise wire.WireError(f"{what} is {shown(number)}, which has more than 64 bits")
+        raise TraceError(f"{what} is {shown(number)}, which has more than 64 bits")
     return number
 
 
@@ -238,22 +247,14 @@ def take_number(name: str, number: float, numbers: dict[str, int], texts: dict[s
 
 def written_trace(nodes: Iterable[Node]) -> bytes:
     """A file with these nodes; numbers are int64."""
-    return wire.framed(wire.written(1, VERSION)) + b"".join(wire.framed(_written(node)) for node in nodes)
+    from google.protobuf.proto import serialize_length_prefixed
 
-
-def _written(node: Node) -> bytes:
-    parts = [
-        wire.written(_ID, node.id),
-        wire.written(_NAME, node.name.encode()),
-        wire.written(_TYPE, node.type),
-    ]
-    if node.after:
-        parts.append(wire.written(_DATA, b"".join(map(wire.written_varint, node.after))))
-    if node.duration_micros:
-        parts.append(wire.written(_DURATION, int(node.duration_micros)))
-    for name, value in node.numbers.items():
-        parts.append(wire.written(_ATTRIBUTE, wire.written(1, name.encode()) + wire.written(9, value)))
-    for name, text in node.texts.items():
-        content = wire.written(1, name.encode()) + wire.written(_TEXT, text.encode())
-        parts.append(wire.written(_ATTRIBUTE, content))
-    return b"".join(parts)
+    stream = io.BytesIO()
+    serialize_length_prefixed(_messages()["GlobalMetadata"](version="0.0.4"), stream)
+    for node in nodes:
+        attributes = [{"name": name, "int64_val": value} for name, value in node.numbers.items()]
+        attributes += [{"name": name, "string_val": text} for name, text in node.texts.items()]
+        parts = {"id": node.id, "name": node.name, "type": node.type, "data_deps": node.after}
+        micros = {"duration_micros": int(node.duration_micros)} if node.duration_micros else {}
+        serialize_length_prefixed(_messages()["Node"](**parts, **micros, attr=attributes), stream)
+    return stream.getvalue()

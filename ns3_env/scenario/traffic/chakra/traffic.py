@@ -15,12 +15,12 @@ from typing_extensions import Self
 from ns3_env.config.bounds import few
 from ns3_env.config.files import NamedFile, check_plain, naming
 from ns3_env.errors import ScenarioWarning
+from ns3_env.scenario.traffic.chakra.budget import TraceError
 from ns3_env.scenario.traffic.chakra.durations import Durations
 from ns3_env.scenario.traffic.chakra.groups import read_groups
 from ns3_env.scenario.traffic.chakra.job import FileJob
 from ns3_env.scenario.traffic.chakra.reading import find_files, read_trace
 from ns3_env.scenario.traffic.chakra.trace import COMPUTE
-from ns3_env.scenario.traffic.chakra.wire import WireError
 from ns3_env.scenario.traffic.jobs.collective import MAX_RANKS, WHY_RANKS
 from ns3_env.scenario.traffic.kind import Flows
 
@@ -41,7 +41,7 @@ class Chakra(FileJob):
     kind: Literal["chakra"] = "chakra"
     file: NamedFile | None = Field(
         default=None,
-        description="rank 0's is this and .0.et (or .json, .eg, each also .gz), rank 1's this and .1.et, and "
+        description="rank 0's is this and .0.et (or .json, each also .gz), rank 1's this and .1.et, and "
         "so on; or with %d instead of the rank",
     )
     groups: NamedFile | dict[str, list[int]] | None = Field(
@@ -92,10 +92,10 @@ class Chakra(FileJob):
             )
 
     def _data(self) -> Iterator[bytes]:
-        """Each rank's trace. Raises OSError, WireError and binascii.Error."""
+        """Each rank's trace. Raises OSError, TraceError and binascii.Error."""
         self._place = "content" if self.file is None else f"file: {self.file}"
         if (self.file is None) == (self.content is None):
-            raise WireError("say either file or content")
+            raise TraceError("say either file or content")
         for rank, text in enumerate(self.content or ()):
             self._place = f"content.{rank}"
             yield base64.b64decode(text, validate=True)

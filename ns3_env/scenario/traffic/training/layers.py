@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from ns3_env.config.bounds import MAX_BYTES, MAX_TIME_NS
 from ns3_env.config.model import shown
+from ns3_env.scenario.traffic.chakra.budget import Budget, TraceError
 from ns3_env.scenario.traffic.chakra.trace import (
     AT_ONCE,
     COLLECTIVE,
@@ -23,7 +24,6 @@ from ns3_env.scenario.traffic.chakra.trace import (
     PARALLELISM,
     Node,
 )
-from ns3_env.scenario.traffic.chakra.wire import Budget, WireError
 
 _WHOLE = re.compile(r"\d{1,19}")
 _COLUMNS = 12
@@ -92,22 +92,22 @@ POLICIES = {
 
 
 def read_layer(text: str) -> Layer:
-    """A line's layer. Raises WireError."""
+    """A line's layer. Raises TraceError."""
     words = text.split()
     if len(words) != _COLUMNS:
-        raise WireError(f"{len(words)} values where a layer's {_COLUMNS} should stand")
+        raise TraceError(f"{len(words)} values where a layer's {_COLUMNS} should stand")
     return Layer(words[0], *(_part(words[i : i + 3]) for i in (2, 5, 8)))
 
 
 def _part(words: Sequence[str]) -> Part:
     for text, most, what in ((words[0], MAX_TIME_NS, "time"), (words[2], MAX_BYTES, "size")):
         if not _WHOLE.fullmatch(text) or int(text) > most:
-            raise WireError(f"the {what} is {shown(text)}, must be a whole number of at most {most}")
+            raise TraceError(f"the {what} is {shown(text)}, must be a whole number of at most {most}")
     end = next((end for end in _ENDS if words[1].endswith(end)), "")
     name = words[1].removesuffix(end)
     if name not in (*_COLLECTIVES, "NONE"):
         names = ", ".join((*_COLLECTIVES, "NONE"))
-        raise WireError(f"the collective is {shown(words[1])}; it may be {names}, with {', '.join(_ENDS)}")
+        raise TraceError(f"the collective is {shown(words[1])}; it may be {names}, with {', '.join(_ENDS)}")
     kind = _COLLECTIVES.get(name, "") if int(words[2]) else ""
     return Part(int(words[0]), kind, _ENDS.get(end, ""), int(words[2]))
 

@@ -13,8 +13,8 @@ from pydantic import Field
 from ns3_env.config.bounds import Nanoseconds
 from ns3_env.config.model import shown
 from ns3_env.errors import ScenarioWarning
+from ns3_env.scenario.traffic.chakra.budget import TraceError
 from ns3_env.scenario.traffic.chakra.job import TextJob
-from ns3_env.scenario.traffic.chakra.wire import WireError
 from ns3_env.scenario.traffic.jobs.collective import MAX_ITERATIONS, MAX_RANKS, WHY_RANKS
 from ns3_env.scenario.traffic.training.layers import POLICIES, Layer, LayerProgram, read_layer
 from ns3_env.scenario.traffic.training.program import Layout
@@ -47,20 +47,20 @@ class Workload(TextJob):
     def _load(self) -> None:
         lines = [(i, text.strip()) for i, text in enumerate(self._lines(), start=1) if text.strip()]
         if len(lines) < 2:
-            raise WireError("a line of the parallelism should stand here, the number of layers, and layers")
+            raise TraceError("a line of the parallelism should stand here, the number of layers, and layers")
         self._at(lines[0][0])
         kind, *words = lines[0][1].split()
         pairs = itertools.pairwise(words)
         numbers = {name.removesuffix(":"): int(text) for name, text in pairs if _NUMBER.fullmatch(text)}
         if kind not in POLICIES:
-            raise WireError(f"the parallelism is {shown(kind)}; {', '.join(POLICIES)} are played")
+            raise TraceError(f"the parallelism is {shown(kind)}; {', '.join(POLICIES)} are played")
         if numbers.get("checkpoints"):
-            raise WireError("checkpoints, layers that are computed anew, are not played")
+            raise TraceError("checkpoints, layers that are computed anew, are not played")
         layout = self._layout(numbers)
         self._at(lines[1][0])
         count = int(lines[1][1]) if _COUNT.fullmatch(lines[1][1]) else -1
         if not 0 < count <= len(lines) - 2:
-            raise WireError(f"{shown(lines[1][1])} layers are announced, and there are {len(lines) - 2}")
+            raise TraceError(f"{shown(lines[1][1])} layers are announced, and there are {len(lines) - 2}")
         layers: list[Layer] = []
         for line, text in lines[2 : count + 2]:
             self._at(line)
@@ -82,12 +82,12 @@ class Workload(TextJob):
             warnings.warn(f"{self.file}: {text}", ScenarioWarning, stacklevel=2)
 
     def _layout(self, numbers: dict[str, int]) -> Layout:
-        """The ranks' parallelism. Raises WireError."""
+        """The ranks' parallelism. Raises TraceError."""
         ranks = self.npus or numbers.get("all_gpus", 0)
         tp, pp, ep = (numbers.get(name, 1) for name in ("model_parallel_NPU_group", "pp", "ep"))
         if not 2 <= ranks <= MAX_RANKS:
             text = "say npus, how many ranks there are" if not ranks else f"{ranks} ranks"
-            raise WireError(f"{text}; there may be 2 to {MAX_RANKS}: {WHY_RANKS}")
+            raise TraceError(f"{text}; there may be 2 to {MAX_RANKS}: {WHY_RANKS}")
         if not tp * pp * ep or ranks % (tp * pp) or ranks // (tp * pp) % ep:
-            raise WireError(f"{ranks} ranks are no multiple of groups of {tp}, {pp} stages and {ep} experts")
+            raise TraceError(f"{ranks} ranks are no multiple of groups of {tp}, {pp} stages and {ep} experts")
         return Layout(tp, pp, ranks // (tp * pp), ep, 0, 0)
