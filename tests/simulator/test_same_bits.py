@@ -62,7 +62,7 @@ SHALLOW: dict[str, Any] = {"switch": {"pfc": False, "buffer_bytes": 200_000}}
 SPRAY: dict[str, Any] = {"load_balancing": {"kind": "spray"}, **SELECTIVE}
 OUTAGE: dict[str, Any] = {"failures": {"outages": [{"link": [32, 40], "at_ns": 50_000, "until_ns": 90_000}]}}
 #: Rates that are drawn, and delays below the topology's.
-DRAWN = {"drawn": {"kind": "walk", "least_bps": 1e9, "most_bps": 100e9, "every_ns": 100_000}}
+DRAWN = {"drawn": {"kind": "walk", "least_bps": 1e9, "most_bps": 100e9, "every_ns": 1_000_000}}
 SHORTER: dict[str, Any] = parse("""
 steps:
   - {at_ns: 0, rate_bps: 1.0e+11, delay_ns: 1000}
