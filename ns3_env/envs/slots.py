@@ -16,8 +16,8 @@ from ns3_env.simulator import DecisionBatch
 class SlotAllocator:
     """The slots of one simulator: the maximum number of flows under way at once, whatever their total.
 
-    A flow gets the slot of its number if that is free, otherwise the one that is free longest: so
-    each slot has its flows. The slot of a flow that ends may be the next one's in the same message.
+    A flow gets the slot of its number if that is free, otherwise the slot that has been free longest, so that
+    all slots are used. A slot whose flow ends may get the next flow in the same message.
     """
 
     def __init__(self, slots: int) -> None:
@@ -63,7 +63,7 @@ class SlotAllocator:
             slot = number if number < self.slots and not self._taken[number] else self._longest_free()
             if slot < 0:
                 raise ScenarioError(
-                    f"a flow begins to decide while {self.slots} others do, and the environment has "
+                    f"a flow begins to decide while {self.slots} other flows do, and the environment has "
                     f"{self.slots} slots per simulator: slots is the most flows under the agent at once"
                 )
             self._of[number] = slot
@@ -117,7 +117,7 @@ class Mask:
         raise PaddingError(
             f"{idle} of {len(due)} rows have no flow that decides in this step: an algorithm that stores "
             "them learns from padding. Give it buffers that leave them out, "
-            "ns3_env.envs.sb3_buffers.masked(algorithm); take decisions alone with recv() and send(); or, "
+            "ns3_env.envs.sb3_buffers.masked(algorithm); take only decisions with recv() and send(); or, "
             'where you look at info["due"] yourself, call env.mask.acknowledge()'
         )
 
