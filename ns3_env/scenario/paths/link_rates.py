@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -27,7 +27,7 @@ from ns3_env.config.bounds import (
 )
 from ns3_env.config.files import NamedFile
 from ns3_env.config.model import Strict
-from ns3_env.scenario.paths.rate_files import RateFile, Step, Steps, steps_of
+from ns3_env.scenario.paths.rate_files import MS_NS, RateFile, Step, Steps, steps_of
 from ns3_env.scenario.topology.directions import LinkDirections, by_direction, direction_faults
 from ns3_env.scenario.topology.network import Network
 
@@ -74,41 +74,53 @@ class DrawnRates(Strict):
         """Expected number of steps up to the time limit."""
         return time_limit_ns / self.every_ns * (1 if self.kind == "steps" else _TICKS)
 
-    def draw(self, random: np.random.Generator, time_limit_ns: int) -> Iterator[Step]:
-        """Draws steps up to the time limit; the last one has a rate above 0."""
-        if self.kind == "steps":
-            yield from self._draw_steps(random, time_limit_ns)
-            return
-        now, rate = 0, random.uniform(self.least_bps, self.most_bps)
-        tick = max(1, self.every_ns // _TICKS)
-        deviation = _DEVIATION * self.most_bps * math.sqrt(tick / self.every_ns)
+    def draw(self, random: np.random.Generator, time_limit_ns: int) -> tuple[list[int], list[float]]:
+        """Draws times (ns) up to the time limit, and rates (bit/s) from them on; the last one is above 0."""
+        draws = {"steps": self._draw_steps, "walk": self._draw_walk, "cellular": self._draw_cellular}
+        return draws[self.kind](random, time_limit_ns)
+
+    def _draw_steps(self, random: np.random.Generator, time_limit_ns: int) -> tuple[list[int], list[float]]:
+        times, rates, now = [], [], 0
+        low, high = math.log(self.least_bps), math.log(self.most_bps)
         while now < time_limit_ns:
-            yield Step(now, rate)
+            times.append(now)
+            rates.append(math.exp(random.uniform(low, high)))
+            now += max(1, round(random.exponential(self.every_ns)))
+        return times, rates
+
+    def _ticks(self) -> tuple[int, float]:
+        """Time between two changes of a walk, ns, and the standard deviation of a change, bit/s."""
+        tick = max(1, self.every_ns // _TICKS)
+        return tick, _DEVIATION * self.most_bps * math.sqrt(tick / self.every_ns)
+
+    def _draw_walk(self, random: np.random.Generator, time_limit_ns: int) -> tuple[list[int], list[float]]:
+        tick, deviation = self._ticks()
+        low, span = self.least_bps, self.most_bps - self.least_bps
+        rate, rates = random.uniform(low, self.most_bps), []
+        for change in random.normal(0.0, deviation, -(-time_limit_ns // tick)).tolist():
+            rates.append(rate)
+            over = (rate + change - low) % (2 * span) if span else 0.0
+            rate = min(low + min(over, 2 * span - over), self.most_bps)  # mirrored at the ends
+        return [i * tick for i in range(len(rates) + 1)], [*rates, self.most_bps]
+
+    def _draw_cellular(
+        self, random: np.random.Generator, time_limit_ns: int
+    ) -> tuple[list[int], list[float]]:
+        tick, deviation = self._ticks()
+        times, rates, now = [], [], 0
+        rate = random.uniform(self.least_bps, self.most_bps)
+        while now < time_limit_ns:
+            times.append(now)
+            rates.append(rate)
             now += tick
             rate += random.normal(0.0, deviation)
-            if self.kind == "walk":
-                rate = self._reflected(rate)
-            elif rate < self.least_bps:
-                yield Step(now, 0.0)
+            if rate < self.least_bps:
+                times.append(now)
+                rates.append(0.0)
                 now += max(1, round(random.exponential(self.every_ns)))
                 rate = self.least_bps
             rate = min(rate, self.most_bps)
-        yield Step(max(now, time_limit_ns), self.most_bps)
-
-    def _draw_steps(self, random: np.random.Generator, time_limit_ns: int) -> Iterator[Step]:
-        now = 0
-        while now < time_limit_ns:
-            low, high = math.log(self.least_bps), math.log(self.most_bps)
-            yield Step(now, math.exp(random.uniform(low, high)))
-            now += max(1, round(random.exponential(self.every_ns)))
-
-    def _reflected(self, rate: float) -> float:
-        """The rate, mirrored at the ends of its range."""
-        span = self.most_bps - self.least_bps
-        if span == 0:
-            return self.least_bps
-        over = (rate - self.least_bps) % (2 * span)
-        return self.least_bps + min(over, 2 * span - over)
+        return [*times, now], [*rates, self.most_bps]
 
 
 class LinkRate(LinkDirections):
@@ -189,13 +201,20 @@ class LinkRate(LinkDirections):
     def columns(self, random: np.random.Generator, link_delay_ns: int, time_limit_ns: int) -> dict[str, Any]:
         """The steps as the simulator's input has them, with delays if they change; a period of −1: they do
         not repeat."""
-        draws = self.drawn
-        steps = self._steps() if draws is None else steps_of(draws.draw(random, time_limit_ns))
-        at_ns, rates, delays = zip(*steps.rows, strict=True)
+        delays: Sequence[int | None] = ()
+        if self.drawn is not None:
+            times, values = self.drawn.draw(random, time_limit_ns)
+            period_ns = 2 * times[-1] - times[-2] if len(times) > 1 else MS_NS
+            changes = np.flatnonzero(np.diff(values, prepend=np.nan)).tolist()
+            at_ns, rates = [times[i] for i in changes], [values[i] for i in changes]
+        else:
+            steps = self._steps()
+            at_ns, rates, delays = map(list, zip(*steps.rows, strict=True))
+            period_ns = steps.period_ns
         columns = {
             "at_ns": at_ns,
             "rate_bps": rates,
-            "period_ns": steps.period_ns if self._repeats() else -1,
+            "period_ns": period_ns if self._repeats() else -1,
         }
         if any(delay is not None for delay in delays):
             columns["delay_ns"] = [link_delay_ns if delay is None else delay for delay in delays]

@@ -14,7 +14,7 @@ from ns3_env.config.files import LineFaults
 from ns3_env.config.model import shown
 from ns3_env.config.units import RATE, TIME, quantity
 
-_MS = 1_000_000
+MS_NS = 1_000_000
 #: Each line of mahimahi is a packet of 1500 B that may leave in that millisecond (Netravali 2015).
 _PACKET_BPS = 8 * 1500 * 1000.0
 #: Columns of a CSV; the last one may be missing.
@@ -56,7 +56,7 @@ def steps_of(rows: Iterable[Step]) -> Steps:
         step = Step(at, row.rate_bps if row.rate_bps >= MIN_LINK_RATE_BPS else 0.0, row.delay_ns)
         if not steps or steps[-1][1:] != step[1:]:
             steps.append(step)
-    return Steps(steps, 2 * at - before if at and before is not None else _MS)
+    return Steps(steps, 2 * at - before if at and before is not None else MS_NS)
 
 
 class RateFile:
@@ -95,9 +95,9 @@ class RateFile:
         """The whole numbers of a mahimahi file, which never fall."""
         before = 0
         for number, line in lines:
-            if not (line.isascii() and line.isdigit()) or int(line[:18]) * _MS > MAX_TIME_NS:
+            if not (line.isascii() and line.isdigit()) or int(line[:18]) * MS_NS > MAX_TIME_NS:
                 self.faults.add(
-                    number, f"{shown(line)} is no whole number of ms, at most {MAX_TIME_NS // _MS}"
+                    number, f"{shown(line)} is no whole number of ms, at most {MAX_TIME_NS // MS_NS}"
                 )
             elif int(line) < before:
                 self.faults.add(number, f"{line} ms comes after {before} ms: times never fall")
@@ -159,11 +159,11 @@ def _mahimahi_steps(milliseconds: Iterable[int]) -> Steps:
 
     def add(begin: int, packets: int) -> None:
         if not steps or steps[-1].rate_bps != packets * _PACKET_BPS:
-            steps.append(Step(begin * _MS, packets * _PACKET_BPS))
+            steps.append(Step(begin * MS_NS, packets * _PACKET_BPS))
 
     for ms, packets in itertools.groupby(max(ms, 1) for ms in milliseconds):
         if ms - 1 > end:
             add(end, 0)
         add(ms - 1, sum(1 for _ in packets))
         end = ms
-    return Steps(steps, end * _MS)
+    return Steps(steps, end * MS_NS)
