@@ -443,7 +443,10 @@ def test_older_traces_of_stage_name_groups_otherwise(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "traffic",
     [
-        {"kind": "chakra", "content": [base64.b64encode(bytes(4000)).decode()]},
+        {
+            "kind": "chakra",
+            "content": [base64.b64encode(written_trace([Node(i, COMPUTE) for i in range(1001)])).decode()],
+        },
         {"kind": "goal", "content": "num_ranks 1\nrank 0 {\n" + "calc 1\n" * 1001 + "}"},
         {"kind": "workload", "npus": 8, "content": "DATA\n50\n" + "l -1 1 NONE 0 1 NONE 0 1 NONE 0 1\n" * 50},
     ],

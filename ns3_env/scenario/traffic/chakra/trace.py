@@ -78,6 +78,7 @@ message Node {
 }
 """
 _MAX_MICROS = MAX_TIME_NS // 1000
+_SAME_ID = "several nodes have the same id"
 
 
 @cache
@@ -187,21 +188,25 @@ def read_protobuf(data: bytes, budget: Budget) -> list[Node]:
     from google.protobuf.proto import parse_length_prefixed
 
     stream, kind = io.BytesIO(data), _messages()["Node"]
-    nodes: list[Node] = []
+    nodes: dict[int, Node] = {}
     try:
         parse_length_prefixed(_messages()["GlobalMetadata"], stream)
         while len(nodes) <= budget.nodes and (message := parse_length_prefixed(kind, stream)) is not None:
-            nodes.append(_node(message))
+            if message.id in nodes:
+                raise TraceError(_SAME_ID)
+            nodes[message.id] = _node(message)
+    except TraceError:
+        raise
     except (DecodeError, ValueError) as error:
         raise TraceError(f"no node of a Chakra trace before byte {stream.tell()}: {error}") from None
     budget.spend(nodes=len(nodes))
-    return nodes
+    return [*nodes.values()]
 
 
 def check_nodes(trace: Sequence[Node]) -> None:
     """Raises TraceError if nodes do not follow the schema, or two have the same id."""
     if len({node.id for node in trace}) < len(trace):
-        raise TraceError("several nodes have the same id")
+        raise TraceError(_SAME_ID)
     for node in trace:
         if not 0 <= node.type < len(NODE_TYPES):
             raise TraceError(f"node {node.id} has type {node.type}, which the schema has not")
