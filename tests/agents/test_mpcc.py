@@ -35,15 +35,6 @@ def rows_of(flows: int, steps: int = 1, seed: int = 0) -> Rows:
     return np.stack([values[name] for name in MpccPolicy.fields], axis=-1)
 
 
-def test_empty_queues_take_the_fair_share() -> None:
-    rows = rows_of(3)[0]
-    rows[:, MpccPolicy.fields.index("state_queue_bytes")] = 0
-    rows[:, MpccPolicy.fields.index("state_flows")] = [1, 4, 100]
-    rows[:, MpccPolicy.fields.index("window_bytes")] = 100
-    windows, _ = MpccPolicy(delay_scale=0.0).predict(rows)
-    np.testing.assert_allclose(windows[:, 0], [78000, 19500, 780])
-
-
 def test_flows_that_decide_apart_keep_their_own_state() -> None:
     observations = rows_of(4, steps=30, seed=1)
     policy = MpccPolicy()

@@ -82,14 +82,6 @@ def test_flows_that_answer_zero_share_a_full_link_equally_with_a_bdp_in_flight()
     assert column(records, "qlen").max() < 0.1
 
 
-def test_an_action_scales_the_share_and_stops_at_one_bdp() -> None:
-    records = shared_records(0.4, *FOUR)
-    bdp = column(records, "bdp_bytes")
-    np.testing.assert_allclose(column(records, "window_bytes"), bdp / 4 * np.exp(1.5 * 0.4))
-    records = shared_records(1.0, {"kind": "dumbbell", "senders": 2}, (0, 2), (1, 2))
-    np.testing.assert_allclose(column(records, "window_bytes"), column(records, "bdp_bytes"))
-
-
 def test_the_share_is_that_of_the_fullest_hop_of_the_path() -> None:
     chain = {"kind": "parking_lot", "switches": 3, "hosts_per_switch": 2}
     # Flow 0 crosses both links between switches; of the second one three flows share.

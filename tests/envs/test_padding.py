@@ -179,20 +179,6 @@ def test_a_number_that_no_flow_has_is_refused_before_memory_is_taken(number: int
         SlotAllocator(2).place(row)
 
 
-def test_a_recurrent_policy_forgets_what_it_saw_while_it_waited() -> None:
-    with FlowVecEnv(scenario(), slots=8) as env:
-        env.mask.acknowledge()
-        env.reset()
-        start_mask = env.due.copy()  # active flows, according to dones
-        for _ in range(200):
-            was_due = env.due.copy()
-            _, _, dones, _ = env.step(np.zeros((8, 1)))
-            starts = env.due & ~was_due
-            assert dones[starts].all()
-            start_mask |= starts
-        assert start_mask.sum() > 4
-
-
 class AsIfAlone(BaseCallback):
     """Compares a rollout with a separate pass over each flow's observations from a state of zeros."""
 

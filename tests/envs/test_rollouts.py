@@ -241,19 +241,6 @@ def test_the_buffer_learns_the_same_from_a_rollout_as_from_decisions_one_by_one(
             assert np.allclose(getattr(whole, name), getattr(single, name), rtol=1e-5), name
 
 
-def test_a_ring_that_is_too_small_keeps_the_latest(policy: Path) -> None:
-    rollout = played(policy, ENDS, 1)[0]
-    small, large = buffer(7), buffer(1000)
-    for ring in (small, large):
-        for _ in range(2):
-            ring.add_rollout(rollout, rollout.rewards.astype(np.float32))
-    assert small.full
-    assert small.size() == 7
-    total = 2 * rollout.decisions
-    order = (np.arange(7) + small.pos) % 7
-    assert np.array_equal(small.actions[order], large.actions[total - 7 : total])
-
-
 def buffer(size: int = 1000) -> HistoryReplayBuffer:
     box = observations.observation_space(FIELDS)
     action = spaces.Box(-1.0, 1.0, (1,), np.float32)
@@ -298,16 +285,3 @@ def test_a_bad_file_is_named_and_what_nobody_asked_for_is_an_error(rollouts: tup
         pool.next()
     pool.begin(policy)
     assert pool.next().decisions > 0
-
-
-def test_what_a_flow_has_had_and_has_left_is_its_size(policy: Path) -> None:
-    (rollout,) = played(policy, ENDS, count=1)
-    attained, remaining, bdp = (
-        observations.column(rollout.records, name) for name in ("attained", "remaining", "bdp_bytes")
-    )
-    np.testing.assert_allclose((attained + remaining) * bdp, 300_000)
-    assert (attained[rollout.first] > 0).all()  # the first ACK has come
-    assert (remaining[rollout.terminated] == 0).all()
-    assert (remaining[rollout.decided] > 0).all()
-    same_flow = ~rollout.first[1:]
-    assert (np.diff(attained)[same_flow] >= 0).all()

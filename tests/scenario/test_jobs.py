@@ -35,22 +35,6 @@ def test_flows_wait_for_those_they_name() -> None:
     assert content["delay_ns"] == [0, 7, 0]
 
 
-def test_a_csv_names_flows_too(tmp_path: Path) -> None:
-    file = tmp_path / "flows.csv"
-    file.write_text(
-        "name,src,dst,size_bytes,start_ns,after,delay_ns\na,0,1,9,0,,\nb,1,2,9,0,a,5\n,1,2,9,0,a b,\n"
-    )
-    traffic = made({"kind": "csv", "file": str(file)}).traffic
-    content = made({"kind": "csv", "file": str(file)}).to_simulator_json()["dependencies"]
-    assert (content["after_count"], content["after"], content["delay_ns"]) == (
-        [0, 1, 2],
-        [0, 0, 1],
-        [0, 5, 0],
-    )
-    written = made(traffic.without_files().model_dump()).to_simulator_json()["dependencies"]
-    assert written == content
-
-
 def test_parts_of_a_mix_keep_their_waits_and_their_names() -> None:
     one = made({**RING, "compute_ns": 5}).to_simulator_json()["dependencies"]
     two = made({"kind": "mix", "parts": [RING, {**RING, "compute_ns": 5}]}).to_simulator_json()

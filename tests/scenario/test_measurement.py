@@ -3,18 +3,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from ns3_env.eval.benchmark.folder import BenchFolder
-from ns3_env.eval.benchmark.frames import read_flows
-from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.metrics import measure
 from ns3_env.scenario import Scenario
-from tests.samples.files import dumped, rows
 from tests.samples.scenarios import results_of
 
 HOSTS, RATE_BPS = 16, 25e9
@@ -93,19 +88,3 @@ def test_a_run_that_is_over_before_the_window_ends_has_idle_links_in_it() -> Non
     values = measure(early)
     assert (values["goodput"], values["link_utilisation"], values["queue_max_bytes"]) == (0, 0, 0)
     assert np.isnan(values["fct_slowdown_avg"])
-
-
-def test_a_benchmark_and_its_report_say_the_window(tmp_path: Path) -> None:
-    suite = {
-        "controllers": ["dctcp"],
-        "scenarios": [{"name": "load", "title": "Small flows", "series": False, "scenario": experiment(0.3)}],
-    }
-    out = tmp_path / "out"
-    assert (
-        main(["benchmark", str(dumped(tmp_path / "suite.yaml", suite)), "--out", str(out), "--jobs", "1"])
-        == 0
-    )
-    assert "Small flows, measured from 1 to 5 ms" in (out / "report.md").read_text()
-    cell = BenchFolder.read(out).cells[0]
-    counts = [row["counted"] == "1" for row in rows(cell.folder / "flows.csv")]
-    assert list(~np.isnan(read_flows(cell).slowdowns)) == counts

@@ -222,7 +222,7 @@ def test_a_task_of_another_package_is_made_by_name_and_by_id() -> None:
 
 
 def drawn(name: str) -> Iterator[Scenario]:
-    yield from map(task(name).training, range(4))
+    yield from map(task(name).training, range(2))
 
 
 def hosts_of(scenario: Scenario) -> dict[str, set[int]]:

@@ -50,18 +50,6 @@ def flows(curriculum: Curriculum, episode: int) -> int:
     return curriculum(episode).agent_flow_count
 
 
-def test_a_stage_is_left_once_its_score_improves_no_more_and_by_count_at_the_latest() -> None:
-    by_score = curriculum()
-    assert flows(by_score, 0) == 2
-    by_score.judge([1.0])
-    assert flows(by_score, 1) == 2
-    by_score.judge([1.02])
-    assert [flows(by_score, n) for n in (2, 3)] == [3, 3]
-    assert by_score.entered == [0, 2]
-    by_count = curriculum()
-    assert [flows(by_count, n) for n in (49, 50)] == [2, 3]
-
-
 def test_two_validations_without_an_episode_between_leave_one_stage() -> None:
     stages = curriculum()
     flows(stages, 0)
@@ -73,13 +61,6 @@ def test_two_validations_without_an_episode_between_leave_one_stage() -> None:
     again = curriculum()
     again.restore(stages.state())
     assert [each.plateau is not None and each.plateau.due for each in (stages, again)] == [True, True]
-
-
-def test_the_last_stage_is_never_left() -> None:
-    stages = curriculum(stages=yaml.safe_load(CURRICULUM)["stages"][2:])
-    for n in range(5):
-        assert flows(stages, n) == 4
-        stages.judge([1.0])
 
 
 def test_an_earlier_stage_that_got_worse_is_played_until_it_has_recovered() -> None:
@@ -205,23 +186,6 @@ def validations() -> Iterator[Validations]:
 def played(env: RolloutEnv, policy: bytes) -> tuple[float, ...]:
     rollout = env.next(lambda: policy, Exploration(noise=0.1))
     return rollout.episode, rollout.seed, float(rollout.rewards.sum())
-
-
-def test_no_validations_seed_is_learned_from(
-    validations: Validations, policy: bytes, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seeds = []
-    real = Rollouts.next
-
-    def watched(rollouts: Rollouts) -> Any:
-        rollout = real(rollouts)
-        seeds.append(rollout.seed)
-        return rollout
-
-    monkeypatch.setattr(Rollouts, "next", watched)
-    validations.validate(policy, [scenario for _, scenario in curriculum().held_back()] * 5)
-    assert len(set(seeds)) == 10
-    assert not set(seeds) & {episode_seed(1, episode) for episode in range(20_000)}
 
 
 def test_a_score_is_the_mean_reward_without_exploration_and_the_same_each_time(
