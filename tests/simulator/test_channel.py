@@ -233,6 +233,18 @@ def test_a_bad_action_never_leaves_and_the_turn_stays(bad: tuple[float, ...], si
     assert isinstance(simulator.receive(), DecisionBatch)
 
 
+def test_a_simulator_that_writes_nonsense_died(simulator: Simulator) -> None:
+    simulator.send_reset({"dummy": {"slots": 1, "steps": 0}})
+    simulator.receive()
+    simulator.send_actions(())
+    assert wait_until(simulator.answered)
+    assert simulator._agent is not None
+    os.pwrite(simulator._agent.blob_fd, b"[[[[", 0)
+    with pytest.raises(SimulatorDied, match="broke the protocol and was killed: results that are no JSON"):
+        simulator.receive()
+    play(simulator, {"dummy": {}})
+
+
 def test_a_missing_program_and_a_region_that_is_none_are_refused(tmp_path: Path) -> None:
     with pytest.raises(SimulatorNotFound, match="cannot start"):
         Simulator(executable=tmp_path / "none").start()
