@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Run configurations and their overrides, and errors that name file and key."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

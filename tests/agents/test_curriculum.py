@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Curricula: their episodes, when a stage is left, and scenarios drawn from families."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

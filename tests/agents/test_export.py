@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Exported policies: answers of each format against the original's, and runs from only a file."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Policies as C99 in integers: forbidden parts of the file, accuracy of its decisions, its runs."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """MPCC as a policy: state per flow, any batch, the controller's own windows at its instants, errors."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

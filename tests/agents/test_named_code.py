@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A user's own code that joins a training by its name, and a new agent, registered by a line."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

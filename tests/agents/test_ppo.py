@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """PPO and TRPO in the simulators: likelihoods, advantages of episodes, runs, a policy as start."""
 
-from __future__ import annotations
-
 import csv
 import json
 from collections.abc import Sequence

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A run's log: its columns, and shares of the time in it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

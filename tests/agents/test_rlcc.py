@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """RL-CC: the published loss and network, and flows that keep RTT x sqrt(rate) at its target."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch as th

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Updates of PPO and TRPO with written gradients, against autograd and Stable-Baselines3's own update."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

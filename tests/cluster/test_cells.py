@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Cells of a benchmark on Ray against the local pool's, also when workers, nodes or drivers die."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Training and search on Ray against local runs, also when an actor is killed."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Callable

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Rewards and action maps against the papers' formulas, and maps' inverses against the maps."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

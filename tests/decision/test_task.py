@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A task: one decision problem, the same in every front end."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

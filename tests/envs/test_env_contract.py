@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The environments' contracts with Gymnasium, SB3 and PettingZoo, and their usual calls."""
 
-from __future__ import annotations
-
 import os
 import pickle
 import signal

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Rollouts inside the simulator against the decisions of the same policy across the channel."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Callable, Iterator

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Slots, episodes and separation of simulators, one by one and taken together."""
 
-from __future__ import annotations
-
 import os
 from typing import Any
 

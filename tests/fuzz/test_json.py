@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Damaged JSON of scenarios in either transport's simulator: refused in a line, or valid and run."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any

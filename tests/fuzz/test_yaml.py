@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Damaged scenarios, suites, configurations and curricula: in bounds, or refused by the file's name."""
 
-from __future__ import annotations
-
 import copy
 import math
 from collections.abc import Callable, Iterator

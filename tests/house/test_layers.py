@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Directions of imports between packages, and code that must not tell agents by their names."""
 
-from __future__ import annotations
-
 import ast
 import functools
 import importlib

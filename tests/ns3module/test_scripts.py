@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Scripts of ns-3 with RDMA: the examples, mistakes in one sentence, and environments over scripts."""
 
-from __future__ import annotations
-
 import pickle
 import re
 import signal

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Policy files in the simulator and in Python: equal decisions, sparse telemetry, histories of flows."""
 
-from __future__ import annotations
-
 import functools
 import subprocess
 import sys

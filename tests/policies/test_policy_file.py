@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Policy files: read as they were written, all else refused in one line."""
 
-from __future__ import annotations
-
 import json
 import os
 import pickle

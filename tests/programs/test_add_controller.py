@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The C++ controller of docs/extending.md, added by the page's steps in a copied tree."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Every controller: values of its attributes, and lone flows at any rate and delay."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import math

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Controllers in shared objects: the same bits as built-in ones, and refusals of wrong ones."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

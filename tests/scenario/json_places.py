@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A scenario's JSON, every place in it, and the range that the simulator declares there."""
 
-from __future__ import annotations
-
 import copy
 import json
 import re

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Jobs: flows that wait for others, collectives, and training steps of a transformer."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Links whose rate and delay change over time, by closed forms, from files and drawn."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Measurement windows: goodput and utilisation of a load, without its tail."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

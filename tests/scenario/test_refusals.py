@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Refusals and warnings of scenarios and of the files that they name: a line each, with the remedy."""
 
-from __future__ import annotations
-
 import json
 import os
 import warnings

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Scenarios: their files' content in the simulator's JSON and as text, groups, classes and presets."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Unchecked JSON in the simulator: right, or refused in a sentence with its key."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Branches of a simulation: the same bits, independent continuation, nothing left behind."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import os

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The channel and simulator processes, on the dummy: rows, actions, resets, crashes, hangs."""
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import json

@@ -5,8 +5,6 @@ A slowdown of 1 is the ideal, the same for every controller: a single flow at li
 time to the picosecond.
 """
 
-from __future__ import annotations
-
 from typing import Any, get_args
 
 from hypothesis import HealthCheck, given, settings

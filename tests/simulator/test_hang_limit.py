@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The limit after which a simulator counts as hung, and signs of life of one that is busy."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Load balancing and failures: bisection, collisions, reordering, and flows through what fails."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

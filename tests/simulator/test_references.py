@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """References against closed forms: the oracle, max_min and clairvoyant end hosts."""
 
-from __future__ import annotations
-
 from itertools import accumulate
 from typing import Any
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The same seed gives the same bits: again, anywhere, on any number of threads, in either form."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

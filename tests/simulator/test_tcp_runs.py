@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Scenarios of TCP: keys for the simulator, simulators, environments, commands, and benchmarks."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

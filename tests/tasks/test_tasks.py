@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Tasks: what is drawn, fixed tests, and every front end; jobs on clusters."""
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Iterator
 from contextlib import closing

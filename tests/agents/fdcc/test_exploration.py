@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Exploration: shares of random actions, hold lengths, noise, and the actor's actions."""
 
-from __future__ import annotations
-
 from itertools import groupby
 
 import numpy as np

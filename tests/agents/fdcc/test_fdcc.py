@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """FDCC as a Stable-Baselines3 algorithm, and on a task that needs memory."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

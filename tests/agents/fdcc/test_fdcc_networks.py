@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """FDCC's networks: the histories that they read, compressed inputs, twin critics, and targets."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import gymnasium as gym

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """FDCC's TD3: targets, losses and updates by hand, and its start as a policy's network."""
 
-from __future__ import annotations
-
 import copy
 import math
 from typing import Any

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The parametrised controller at a search's start, networks fitted to it, searches of its numbers."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Runs of searches: what they save, resume, refuse, compare and run, for each kind of search."""
 
-from __future__ import annotations
-
 import csv
 import json
 from collections.abc import Callable, Sequence
