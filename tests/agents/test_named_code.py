@@ -67,7 +67,7 @@ def test_a_samplers_scenarios_are_trained_on_and_its_state_is_kept(tmp_path: Pat
     assert train.main(["--resume", str(run), "train.decisions=120", "--no-evaluation"]) == 0
 
 
-@pytest.mark.parametrize("algorithm", ["sb3_contrib:TQC", RECURRENT, "examples.ddpg:AGENT"])
+@pytest.mark.parametrize("algorithm", ["examples.ddpg:AGENT", RECURRENT])
 def test_an_algorithm_of_ones_own_trains_and_its_file_plays_inside(tmp_path: Path, algorithm: str) -> None:
     short = ["train.decisions=60", "--no-evaluation"]
     if algorithm == RECURRENT:

@@ -255,12 +255,6 @@ def test_a_baseline_is_what_other_plays_of_the_flow_had_at_the_same_time(rollout
     assert not baselines[10:].any()
 
 
-def test_a_baseline_does_not_depend_on_the_play_s_own_advantages(rollout: Rollout) -> None:
-    plays = [of_flows(rollout, 1, {0: [0.0, 10.0]}), of_flows(rollout, 1, {0: [0.0, 10.0]})]
-    some, others = np.array([1.0, 0.0, 5.0, 0.0]), np.array([-70.0, 0.0, 5.0, 0.0])
-    assert of_other_plays(plays, some)[0] == of_other_plays(plays, others)[0] == 5.0
-
-
 def test_advantages_of_each_episode_weigh_the_same(rollout: Rollout) -> None:
     random = np.random.default_rng(3)
     parts: list[NDArray[np.float64]] = [random.normal(5.0, 0.1, 40), random.normal(-300.0, 80.0, 900)]

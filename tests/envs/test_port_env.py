@@ -235,16 +235,6 @@ def test_a_port_marks_at_the_thresholds_that_its_agent_sets_and_from_that_instan
     assert marked[7:] == [0.0] * (len(marked) - 7)
 
 
-def test_between_the_thresholds_a_port_marks_with_the_linear_probability(simulator: Simulator) -> None:
-    records, _ = run(simulator, CONSTANT, lambda records: [[0.0, 2e6, 0.8]])
-    for record in records[2:]:
-        queue = column(record, "port_mean_queue_bytes")[0]
-        share = column(record, "port_marked")[0] / column(record, "port_utilisation")[0]
-        assert share == pytest.approx(0.8 * queue / 2e6, abs=0.15)
-    every = np.array([column(record, "port_marked")[0] for record in records[1:]])
-    assert every.mean() == pytest.approx(0.8 * 0.5 * 1e6 * GROWTH / 2e6, rel=0.1)
-
-
 def test_observations_are_those_of_a_queue_that_grows_by_the_excess(simulator: Simulator) -> None:
     records, _ = run(simulator, CONSTANT)
     assert len(records) == 11
@@ -268,26 +258,6 @@ def test_an_agent_that_keeps_the_thresholds_changes_nothing(simulator: Simulator
     for content in (results, without):
         del content["totals"]["events"]  # decisions are events
     assert results == without
-
-
-def test_a_branch_continues_with_the_thresholds_in_force(simulator: Simulator) -> None:
-    simulator.send_reset(Scenario.from_mapping(DCQCN, "x"))
-    for _ in range(10):
-        rows = simulator.receive()
-        assert isinstance(rows, DecisionBatch)
-        actions = np.tile([20e3, 20e3, 1.0], (len(rows.records), 1))
-        simulator.send_actions(actions)
-    assert isinstance(simulator.receive(), DecisionBatch)
-    (branch,) = simulator.branch(asks=False)
-    branch.send_actions(actions)
-    alone = branch.receive()
-    branch.close()
-    simulator.send_actions(actions)
-    while isinstance(rows := simulator.receive(), DecisionBatch):
-        simulator.send_actions(actions if rows.due.all() else ())
-    assert isinstance(alone, EpisodeEnd)
-    assert isinstance(rows, EpisodeEnd)
-    assert alone.results["flows"]["fct_ns"] == rows.results["flows"]["fct_ns"]
 
 
 def test_ports_are_those_of_the_scenario_in_the_order_of_their_slots(simulator: Simulator) -> None:

@@ -20,7 +20,7 @@ from ns3_env.eval.episodes.policy import run_policy
 from ns3_env.policies.file import PolicyFile, write_policy
 from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.policies.policy import Policy, SlotStates
-from ns3_env.scenario import AGENT, Controller, PerFlowRtt, Record, Scenario
+from ns3_env.scenario import AGENT, Controller, PerAck, PerFlowRtt, Record, Scenario, Synchronous
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import Incast
 from ns3_env.simulator import Simulator
@@ -59,6 +59,8 @@ SPARING = ({"telemetry_from_bdps": 1.0}, {"telemetry_every_rtts": 0.3}, {"decide
         lstm_file,
         carried_file,
         rlcc_file,
+        functools.partial(lstm_file, clock=Synchronous(interval_ns=5_000)),
+        functools.partial(carried_file, clock=PerAck()),
         *(functools.partial(mlp_file, clock=CLOCK, **changes) for changes in SPARING),
     ],
 )

@@ -18,7 +18,6 @@ from ns3_env.agents.fdcc import FDCC, FdccConfig, td3
 from ns3_env.agents.fdcc.replay import History
 from ns3_env.agents.fdcc.td3 import descend
 from ns3_env.agents.fdcc.trainer import begin_as, read_fdcc_policy
-from ns3_env.errors import ConfigError
 from ns3_env.policies.file import read_policy
 from ns3_env.policies.released import load_policy, released
 from tests.agents.fdcc.fake_vec_env import FakeRdmaVecEnv
@@ -241,11 +240,3 @@ def test_the_actor_stays_until_its_critics_have_learned() -> None:
     model.learn(30, reset_num_timesteps=False)
     tensors = read_fdcc_policy(model.policy).tensors
     assert not np.array_equal(tensors["lstm.weight_ih"], policy.tensors["lstm.weight_ih"])
-
-
-def test_another_network_or_observation_is_refused() -> None:
-    model = begun()
-    with pytest.raises(ConfigError, match=r"agent\.start: dispatcher reads 1 observations of qlen"):
-        begin_as(model.policy, "dispatcher", FIELDS)
-    with pytest.raises(ConfigError, match=r"agent\.start: fdcc has other layers"):
-        begun(shortcut=16)

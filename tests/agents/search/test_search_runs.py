@@ -257,15 +257,6 @@ def test_what_changes_scores_cannot_change_when_a_run_goes_on(
     assert key in capsys.readouterr().err
 
 
-def test_weights_play_inside_the_simulator_in_a_benchmark_and_are_exported(
-    of_weights: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert "name: policy" in benchmark(f"found={of_weights}", tmp_path, monkeypatch)
-    out = tmp_path / "policy.safetensors"
-    assert export([str(of_weights), "--format", "native", "--out", str(out)]) == 0
-    assert read_policy(out).spec.training.agent == "search"
-
-
 def test_a_tuned_controllers_file_plays_as_its_run_does_wherever_a_policy_does(
     tuned: Done, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
