@@ -67,11 +67,9 @@ def test_a_samplers_scenarios_are_trained_on_and_its_state_is_kept(tmp_path: Pat
     assert train.main(["--resume", str(run), "train.decisions=120", "--no-evaluation"]) == 0
 
 
-@pytest.mark.parametrize("algorithm", ["examples.ddpg:AGENT", RECURRENT])
+@pytest.mark.parametrize("algorithm", ["sb3_contrib:TQC", "examples.ddpg:AGENT"])
 def test_an_algorithm_of_ones_own_trains_and_its_file_plays_inside(tmp_path: Path, algorithm: str) -> None:
     short = ["train.decisions=60", "--no-evaluation"]
-    if algorithm == RECURRENT:
-        short.append("agent.options={n_steps: 8, batch_size: 16, policy_kwargs: {lstm_hidden_size: 8}}")
     assert train.main([*command(tmp_path), "--algo", algorithm, *short]) == 0
     run = the_run(tmp_path)
     small = ["evaluation.controllers=[]", "evaluation.scenario.traffic.size_bytes=20000"]

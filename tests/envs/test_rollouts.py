@@ -143,6 +143,19 @@ def test_the_buffer_learns_the_same_from_a_rollout_as_from_decisions_one_by_one(
             assert np.allclose(getattr(whole, name), getattr(single, name), rtol=1e-5), name
 
 
+def test_a_ring_that_is_too_small_keeps_the_latest(policy: Path) -> None:
+    rollout = played(policy, ENDS, 1)[0]
+    small, large = buffer(7), buffer(1000)
+    for ring in (small, large):
+        for _ in range(2):
+            ring.add_rollout(rollout, rollout.rewards.astype(np.float32))
+    assert small.full
+    assert small.size() == 7
+    total = 2 * rollout.decisions
+    order = (np.arange(7) + small.pos) % 7
+    assert np.array_equal(small.actions[order], large.actions[total - 7 : total])
+
+
 def buffer(size: int = 1000) -> HistoryReplayBuffer:
     box = observations.observation_space(FIELDS)
     action = spaces.Box(-1.0, 1.0, (1,), np.float32)

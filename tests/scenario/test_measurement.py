@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Measurement windows: goodput and utilisation of a load, without its tail."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from ns3_env.eval.benchmark.folder import BenchFolder
+from ns3_env.eval.benchmark.frames import read_flows
+from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.metrics import measure
 from ns3_env.scenario import Scenario
+from tests.samples.files import dumped, rows
 from tests.samples.scenarios import results_of
 
 HOSTS, RATE_BPS = 16, 25e9
@@ -86,3 +91,15 @@ def test_a_run_that_is_over_before_the_window_ends_has_idle_links_in_it() -> Non
     values = measure(early)
     assert (values["goodput"], values["link_utilisation"], values["queue_max_bytes"]) == (0, 0, 0)
     assert np.isnan(values["fct_slowdown_avg"])
+
+
+def test_a_benchmark_has_the_slowdowns_of_the_window_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ns3_env.eval.report.write", lambda out, *more: out)
+    load = {"name": "load", "series": False, "scenario": experiment(0.3)}
+    suite = dumped(tmp_path / "suite.yaml", {"controllers": ["dctcp"], "scenarios": [load]})
+    assert main(["benchmark", str(suite), "--out", str(tmp_path / "out"), "--jobs", "1"]) == 0
+    cell = BenchFolder.read(tmp_path / "out").cells[0]
+    counts = [row["counted"] == "1" for row in rows(cell.folder / "flows.csv")]
+    assert list(~np.isnan(read_flows(cell).slowdowns)) == counts
