@@ -121,12 +121,12 @@ def test_a_stage_is_left_without_improvement_and_returned_to_where_it_got_much_w
     patience: int, scores: str, verdicts: str
 ) -> None:
     """After each validation: the present stage is left (L), an earlier one is returned to, or neither."""
-    judge, seen = plateau(patience=patience), ""
+    judge, letters = plateau(patience=patience), ""
     for validation in scores.split(" / "):
         _, is_left = judge.judge([float(score) for score in validation.split()])
         assert not is_left or judge.returned_to is None
-        seen += "L" if is_left else "-" if judge.returned_to is None else str(judge.returned_to)
-    assert seen == verdicts
+        letters += "L" if is_left else "-" if judge.returned_to is None else str(judge.returned_to)
+    assert letters == verdicts
 
 
 def test_the_best_is_the_best_mean_since_the_present_stage_was_entered() -> None:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Branches of a simulation: the same bits, independent continuation, nothing left behind."""
 
+import gc
 import itertools
 import json
 import os
@@ -253,6 +254,30 @@ def test_the_copies_before_one_that_fails_are_killed_and_have_the_original_s_pat
         with pytest.raises(RuntimeError):
             original.branch(2)
         assert first.pid is None
+
+
+def test_an_interruption_while_a_copy_is_made_leaves_the_original_as_it_was(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with at_a_decision() as (original, _):
+        (other,) = original.branch()
+        expected = played_from(other)
+        other.close()
+        before = descriptors_before()
+        take = Simulator._next_message
+        looks = iter(range(1))
+
+        def interrupted(simulator: Simulator) -> int:
+            if next(looks, None) is not None:
+                raise KeyboardInterrupt
+            return take(simulator)
+
+        monkeypatch.setattr(Simulator, "_next_message", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            original.branch()
+        gc.collect()  # frames of the interruption
+        assert open_descriptors() == before
+        assert played_from(original) == expected
 
 
 def test_only_a_simulator_that_waits_for_actions_branches() -> None:
