@@ -231,14 +231,16 @@ def test_a_bad_action_never_leaves_and_the_turn_stays(bad: tuple[float, ...], si
     assert isinstance(simulator.receive(), DecisionBatch)
 
 
-def test_a_simulator_that_writes_nonsense_died(simulator: Simulator) -> None:
+@pytest.mark.parametrize(("text", "fault"), [(b"[[[[", "are no JSON"), (b"[]", "are a list")])
+def test_a_simulator_that_writes_nonsense_died(simulator: Simulator, text: bytes, fault: str) -> None:
     simulator.send_reset({"dummy": {"slots": 1, "steps": 0}})
     simulator.receive()
     simulator.send_actions(())
     assert wait_until(simulator.answered)
     assert simulator._agent is not None
-    os.pwrite(simulator._agent.blob_fd, b"[[[[", 0)
-    with pytest.raises(SimulatorDied, match="broke the protocol and was killed: results that are no JSON"):
+    blob = simulator._agent.blob_fd
+    os.pwrite(blob, text.ljust(os.fstat(blob).st_size), 0)
+    with pytest.raises(SimulatorDied, match=f"broke the protocol and was killed: results that {fault}"):
         simulator.receive()
     play(simulator, {"dummy": {}})
 

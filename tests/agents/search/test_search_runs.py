@@ -205,15 +205,22 @@ def taken(run: Path) -> int:
     return sum(int(row["decisions"]) for name in logs(run) for row in rows(run, name))
 
 
-def test_a_budget_of_decisions_counts_those_of_all_episodes(tmp_path: Path) -> None:
-    once = [*BUDGET, "search.decisions=2000", "search.validation=null"]
-    assert train.main([*written(tmp_path, "weights"), *once]) == 0
-    run = the_run(tmp_path)
+def test_a_budget_of_decisions_counts_those_of_all_episodes_and_goes_on(tmp_path: Path) -> None:
+    runs = []
+    for name, budget in (("whole", 2000), ("half", 1000)):
+        (tmp_path / name).mkdir()
+        options = [*BUDGET, "search.validation=null", f"search.decisions={budget}"]
+        assert train.main([*written(tmp_path / name, "weights"), *options]) == 0
+        runs.append(the_run(tmp_path / name))
+    run, half = runs
     last = sum(int(row["decisions"]) for row in rows(run)[-4:])
     assert taken(run) >= 2000 > taken(run) - last, "a generation more"
     newest = RunFolder(run).latest_checkpoint()
     assert (int(newest[0].name), newest[1]["decisions"]) == (taken(run), taken(run))
     assert int(rows(run)[0]["decisions"]) == decisions_of_the_start(run)
+    assert 1000 <= taken(half) < taken(run)
+    assert train.main(["--resume", str(half), "--no-evaluation", "search.decisions=2000"]) == 0
+    assert (logs(half), kept(half)) == (logs(run), kept(run))
 
 
 def decisions_of_the_start(run: Path) -> int:
