@@ -61,6 +61,13 @@ def test_two_validations_without_an_episode_between_leave_one_stage() -> None:
     assert [each.plateau is not None and each.plateau.due for each in (stages, again)] == [True, True]
 
 
+def test_the_last_stage_is_never_left() -> None:
+    stages = curriculum(stages=yaml.safe_load(CURRICULUM)["stages"][2:])
+    for n in range(5):
+        assert flows(stages, n) == 4
+        stages.judge([1.0])
+
+
 def test_an_earlier_stage_that_got_worse_is_played_until_it_has_recovered() -> None:
     stages = curriculum()
     flows(stages, 0)
