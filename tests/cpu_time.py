@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Bars on the CPU time of this process, which other processes do not slow down."""
 
-from __future__ import annotations
-
 import gc
 import time
 from collections.abc import Iterator

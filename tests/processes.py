@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The simulators' programs, processes, their shared memory and open descriptors."""
 
-from __future__ import annotations
-
 import gc
 import json
 import os

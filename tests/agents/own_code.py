@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A user's own code for trainings: a reward, an action map, fields, a sampler, a callback."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

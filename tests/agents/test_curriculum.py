@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Curricula: their episodes, when a stage is left, and scenarios drawn from families."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 
@@ -95,74 +93,40 @@ def plateau(**config: Any) -> Plateau:
     return Plateau(ValidationConfig(**{"patience": 2, **config}))
 
 
-def left(judge: Plateau, scores: list[list[float]]) -> list[bool]:
-    """Whether the present stage is left, after each validation."""
-    return [judge.judge(each)[1] for each in scores]
-
-
-def returned(judge: Plateau, scores: list[list[float]]) -> list[int | None]:
-    stages = []
-    for each in scores:
-        judge.judge(each)
-        stages.append(judge.returned_to)
-    return stages
-
-
 @pytest.mark.parametrize(
-    ("patience", "scores", "leaves"),
+    ("patience", "scores", "verdicts"),
     [
         # 1.05 and 1.1 are no more than a tenth above 1.0, the first score.
-        (2, [1.0, 1.05, 1.1], True),
-        (3, [1.0, 1.05, 1.1, 0.9], True),
-        (2, [1.0, 1.0, 1.2, 1.0, 1.4, 1.4], False),
+        (2, "1 / 1.05 / 1.1", "--L"),
+        (3, "1 / 1.05 / 1.1 / 0.9", "---L"),
+        (2, "1 / 1 / 1.2 / 1 / 1.4 / 1.4", "------"),
         # Rewards below zero: -0.8 is a fifth better than -1.
-        (2, [-1.0, -1.0, -0.8, -0.8, -0.7], False),
-        (2, [-1.0, -0.95, -0.92], True),
+        (2, "-1 / -1 / -0.8 / -0.8 / -0.7", "-----"),
+        (2, "-1 / -0.95 / -0.92", "--L"),
         # Small steps add up: the mark is the score that last counted, not the last one.
-        (2, [1.0, 1.08, 1.16, 1.2, 1.3], False),
+        (2, "1 / 1.08 / 1.16 / 1.2 / 1.3", "-----"),
+        # The next stage begins with a mark of its own.
+        (2, "1 / 1 / 1 / 1 -3 / 1 -3 / 1 -3", "--L--L"),
+        # An earlier stage below half of its mark is returned to until it has recovered; the earliest first.
+        (2, "2 / 2 1 / 1 1 / 0.9 1 / 0.99 1 / 1 1", "---00L"),
+        (9, "2 2 2 / 2 0.5 2 / 0.5 0.5 2 / 2 0.5 2", "-101"),
+        # While it is trained the present stage is not left, nor in the moment in which it is lost.
+        (3, "2 / 2 1 / 2 1 / 0.5 1 / 0.5 1 / 2 1 / 2 1", "---00-L"),
+        (2, "2 / 2 1 / 2 1 / 0.5 1", "---0"),
+        # One that does not recover is given up; the value at which it was left is its mark.
+        (2, "2 / 2 1 / 0.5 1 / 0.5 1.2 / 0.6 1.4 / 0.6 1.6 / 0.2 1.8", "--00--0"),
     ],
 )
-def test_a_stage_is_left_after_so_many_validations_without_improvement(
-    patience: int, scores: list[float], leaves: bool
+def test_a_stage_is_left_without_improvement_and_returned_to_where_it_got_much_worse(
+    patience: int, scores: str, verdicts: str
 ) -> None:
-    departures = left(plateau(patience=patience), [[score] for score in scores])
-    assert departures == [False] * (len(scores) - 1) + [leaves]
-
-
-def test_the_next_stage_begins_with_a_mark_of_its_own() -> None:
-    judge = plateau()
-    assert left(judge, [[1.0], [1.0], [1.0]])[-1]
-    assert left(judge, [[1.0, -3.0], [1.0, -3.0], [1.0, -3.0]]) == [False, False, True]
-    assert judge.state.best == [1.0, -3.0]
-
-
-@pytest.mark.parametrize(
-    ("patience", "scores", "to"),
-    [
-        # Until it has recovered; half of 2.0 is 1.0: only values below that are a decline.
-        (2, [[2.0], [2.0, 1.0], [1.0, 1.0], [0.9, 1.0], [0.99, 1.0], [1.0, 1.0]], [None] * 3 + [0, 0, None]),
-        # Of several the earliest.
-        (9, [[2.0, 2.0, 2.0], [2.0, 0.5, 2.0], [0.5, 0.5, 2.0], [2.0, 0.5, 2.0]], [None, 1, 0, 1]),
-    ],
-)
-def test_an_earlier_stage_that_got_much_worse_is_returned_to(
-    patience: int, scores: list[list[float]], to: list[int | None]
-) -> None:
-    assert returned(plateau(patience=patience), scores) == to
-
-
-def test_while_an_earlier_stage_is_trained_the_present_one_is_not_left() -> None:
-    judge = plateau(patience=3)
-    scores = [[2.0], [2.0, 1.0], [2.0, 1.0], [0.5, 1.0], [0.5, 1.0], [2.0, 1.0], [2.0, 1.0]]
-    # Of the present stage only those validations count in which it was trained.
-    assert left(judge, scores) == [False, False, False, False, False, False, True]
-
-
-def test_an_earlier_stage_that_does_not_recover_is_given_up() -> None:
-    judge = plateau(patience=2)
-    scores = [[2.0], [2.0, 1.0], [0.5, 1.0], [0.5, 1.2], [0.6, 1.4], [0.6, 1.6], [0.2, 1.8]]
-    assert returned(judge, scores) == [None, None, 0, 0, None, None, 0]
-    assert judge.state.best == [0.6, 1.8]  # the value at which the stage was left is the mark
+    """After each validation: the present stage is left (L), an earlier one is returned to, or neither."""
+    judge, letters = plateau(patience=patience), ""
+    for validation in scores.split(" / "):
+        _, is_left = judge.judge([float(score) for score in validation.split()])
+        assert not is_left or judge.returned_to is None
+        letters += "L" if is_left else "-" if judge.returned_to is None else str(judge.returned_to)
+    assert letters == verdicts
 
 
 def test_the_best_is_the_best_mean_since_the_present_stage_was_entered() -> None:
@@ -193,10 +157,6 @@ def test_a_plateaus_state_goes_on_where_it_was_taken(broken_off: int) -> None:
     assert after.state.since == 1
     verdicts += [(after.judge(each), after.returned_to) for each in scores[broken_off:]]
     assert verdicts == expected
-
-
-def test_a_stage_is_not_left_in_the_moment_in_which_an_earlier_one_is_lost() -> None:
-    assert not any(left(plateau(), [[2.0], [2.0, 1.0], [2.0, 1.0], [0.5, 1.0]]))
 
 
 SMALL = {"flows": 20, "packets": 1000}

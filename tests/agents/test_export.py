@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Exported policies: answers of each format against the original's, and runs from only a file."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ import onnx
 import pytest
 import torch as th
 import yaml
+from stable_baselines3.common.torch_layers import FlattenExtractor
 from torch import nn
 
 from ns3_env.agents.export.export import largest_difference, record_histories
@@ -71,16 +71,16 @@ def out_of(text: str) -> float:
     return float(line.rpartition(": ")[2])
 
 
-@pytest.mark.parametrize("agent", ["fdcc", "rlcc", "recurrent_ppo", "td3"])
+@pytest.mark.parametrize("agent", ["fdcc", "recurrent_ppo"])
 def test_each_format_answers_as_the_networks_do_that_were_trained(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], agent: str
 ) -> None:
-    """Trained on formulas also; RL-CC observes three fields and no others."""
-    env = {} if agent == "rlcc" else {"fields": ["q = 1 + rtt / 2", "qlen", "w = rtt - qlen"]}
-    folder = checkpoint(tmp_path / "checkpoint", AGENTS[agent], **env)
+    """Trained on formulas also."""
+    fields = ["q = 1 + rtt / 2", "qlen", "w = rtt - qlen"]
+    folder = checkpoint(tmp_path / "checkpoint", AGENTS[agent], fields=fields)
     policy = read_policy(folder / "policy.safetensors")
     original = json.loads(policy.header())
-    assert agent == "rlcc" or policy.spec.fields[:2] == ("rtt", "qlen")
+    assert policy.spec.fields[:2] == ("rtt", "qlen")
     for form in FORMATS:
         out = tmp_path / f"policy.{form}"
         assert main([str(folder), "--format", form, "--out", str(out)]) == 0
@@ -160,27 +160,12 @@ def test_each_format_derives_inputs_and_lays_out_histories_as_the_simulator_does
     native = NetworkPolicy.load(tmp_path / "own").act
     find_format(form).write(path, policy)
     inputs, act = histories(policy.spec), find_format(form).evaluator(path)
+    inputs[0][:50] *= np.float32(1e20)  # what lies outside a field's range counts as its end
     assert native(*inputs).std() > 0.01
     assert largest_difference(act, native, *inputs) < 1e-5
     for n in (1, 7):  # any number of flows
         few = (inputs[0][:n], inputs[1][:n])
         assert np.allclose(act(*few), native(*few), atol=1e-5)
-
-
-@pytest.mark.parametrize("form", FORMATS)
-@pytest.mark.parametrize("kind", ["mlp", "carried"])
-def test_what_lies_outside_a_fields_range_counts_as_its_end(tmp_path: Path, form: str, kind: str) -> None:
-    policy, path = tiny(kind), tmp_path / "policy.pt2"
-    for tensor in policy.tensors.values():
-        tensor *= 0.01  # an output before tanh's ends
-    find_format(form).write(path, policy)
-    act = find_format(form).evaluator(path)
-    space = observations.observation_space(policy.spec.fields)
-    k, lengths = policy.spec.history, np.array([policy.spec.history])
-    far, end = np.tile(1e20 * np.sign(space.high), (1, k, 1)), np.tile(space.high, (1, k, 1))
-    assert 0 < np.abs(act(end, lengths)) < 0.999
-    assert act(far.astype(np.float32), lengths) == act(end, lengths)
-    assert act(-far.astype(np.float32), lengths) == act(np.tile(space.low, (1, k, 1)), lengths)
 
 
 def test_a_file_says_where_it_comes_from(tmp_path: Path) -> None:
@@ -213,44 +198,38 @@ def test_a_file_that_answers_otherwise_is_not_written(
     assert [path.name for path in tmp_path.iterdir()] == ["checkpoint"]
 
 
-@pytest.mark.parametrize(
-    ("kwargs", "words"),
-    [
-        ({"activation_fn": nn.ELU}, "layer 1 is ELU: a policy's file holds ReLU or Tanh there"),
-        ({"features_extractor_class": "Own"}, "features_extractor: Own has no place in a policy's file"),
-    ],
-)
-def test_what_the_format_does_not_know_is_refused_by_name(kwargs: dict[str, Any], words: str) -> None:
-    from stable_baselines3.common.torch_layers import FlattenExtractor
+class Own(FlattenExtractor):
+    """Could do anything."""
 
-    class Own(FlattenExtractor):
-        """Could do anything."""
 
-    kwargs = {key: Own if value == "Own" else value for key, value in kwargs.items()}
-    for name in ("ppo", "td3", "sac"):
-        model = trainer({"name": name}).model
-        algorithm = type(model)("MlpPolicy", model.env, policy_kwargs=kwargs, device="cpu")
-        with pytest.raises(ConfigError, match=words):
-            of_sb3(algorithm.policy)
+PLAIN, HOLDS = ("ppo", "td3", "sac"), "a policy's file holds"
 
 
 @pytest.mark.parametrize(
-    ("kwargs", "words"),
+    ("agents", "kwargs", "words"),
     [
-        ({"n_lstm_layers": 2}, "policy.lstm_actor: has 2 layers: a policy's file holds an LSTM of one"),
-        ({"lstm_kwargs": {"bidirectional": True}}, "policy.lstm_actor: is bidirectional: a policy's file"),
-        ({"lstm_kwargs": {"proj_size": 3}}, "policy.lstm_actor: projects its output: a policy's file"),
-        ({"activation_fn": nn.ELU}, "policy.action_net: layer 1 is ELU"),
+        (PLAIN, {"activation_fn": nn.ELU}, f"layer 1 is ELU: {HOLDS} ReLU or Tanh there"),
+        (PLAIN, {"features_extractor_class": Own}, "features_extractor: Own has no place in a policy's file"),
+        (["recurrent_ppo"], {"n_lstm_layers": 2}, f"lstm_actor: has 2 layers: {HOLDS} an LSTM of one"),
+        (
+            ["recurrent_ppo"],
+            {"lstm_kwargs": {"bidirectional": True}},
+            "lstm_actor: is bidirectional: a policy's file",
+        ),
+        (["recurrent_ppo"], {"lstm_kwargs": {"proj_size": 3}}, "lstm_actor: projects its output: a"),
+        (["recurrent_ppo"], {"activation_fn": nn.ELU}, "action_net: layer 1 is ELU"),
     ],
     ids=str,
 )
-def test_a_memory_that_the_format_does_not_know_is_refused_by_name(
-    kwargs: dict[str, Any], words: str
+def test_what_the_format_does_not_know_is_refused_by_name(
+    agents: Sequence[str], kwargs: dict[str, Any], words: str
 ) -> None:
-    model = trainer(AGENTS["recurrent_ppo"]).model
-    algorithm = type(model)("MlpLstmPolicy", model.env, policy_kwargs=kwargs, device="cpu")
-    with pytest.raises(ConfigError, match=words):
-        of_sb3(algorithm.policy)
+    for agent in agents:
+        model = trainer({"name": AGENTS[agent]["name"]}).model
+        policy = "MlpLstmPolicy" if agent == "recurrent_ppo" else "MlpPolicy"
+        algorithm = type(model)(policy, model.env, policy_kwargs=kwargs, device="cpu")
+        with pytest.raises(ConfigError, match=words):
+            of_sb3(algorithm.policy)
 
 
 def test_a_file_of_a_policy_that_carries_its_state_is_compared_from_flows_first_decisions(
@@ -306,11 +285,6 @@ def test_a_file_plays_wherever_a_checkpoint_does_without_its_agents_code(
     assert isinstance(policy, TrainedPolicy)
     assert policy.clock is not None
     assert policy.env.action.settings == {"alpha": 0.25, "rounding": "none"}
-    for path in (bare, folder):
-        small = ["evaluation.controllers=[]", "evaluation.scenario.traffic.size_bytes=20000"]
-        code = eval_main(["compare", "policy", str(path), "--json", str(tmp_path / "t.json"), *small])
-        assert code == 0
-        assert list(json.loads((tmp_path / "t.json").read_text())) == ["policy", "constant window"]
 
 
 BLOCKED = """
@@ -337,13 +311,11 @@ ACTIONS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("agent", ["fdcc", "recurrent_ppo", "td3", "rlcc"])
+@pytest.mark.parametrize("agent", ["fdcc", "recurrent_ppo", "td3"])
 def test_the_example_decides_as_here_with_onnx_runtime_alone(tmp_path: Path, agent: str) -> None:
     generator, expected, paths = np.random.default_rng(4), [], []
     rows: list[dict[str, float]] = []
     for number, action in enumerate(ACTIONS):
-        if agent == "rlcc" and action["name"] == "fair_share_window":
-            continue  # it observes three fields and no share
         learner = trainer(AGENTS[agent], action=action, fields=[*FIELDS, "fair_share", FORMULA])
         policy = learner.export()
         paths.append(str(tmp_path / f"policy-{number}.onnx"))

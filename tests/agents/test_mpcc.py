@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """MPCC as a policy: state per flow, any batch, the controller's own windows at its instants, errors."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -33,15 +31,6 @@ def rows_of(flows: int, steps: int = 1, seed: int = 0) -> Rows:
         "state_flows": random.integers(1, 9, size).astype(float),
     }
     return np.stack([values[name] for name in MpccPolicy.fields], axis=-1)
-
-
-def test_empty_queues_take_the_fair_share() -> None:
-    rows = rows_of(3)[0]
-    rows[:, MpccPolicy.fields.index("state_queue_bytes")] = 0
-    rows[:, MpccPolicy.fields.index("state_flows")] = [1, 4, 100]
-    rows[:, MpccPolicy.fields.index("window_bytes")] = 100
-    windows, _ = MpccPolicy(delay_scale=0.0).predict(rows)
-    np.testing.assert_allclose(windows[:, 0], [78000, 19500, 780])
 
 
 def test_flows_that_decide_apart_keep_their_own_state() -> None:

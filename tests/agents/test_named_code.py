@@ -1,10 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A user's own code that joins a training by its name, and a new agent, registered by a line."""
 
-from __future__ import annotations
-
-import contextlib
-import io
 import json
 from pathlib import Path
 from typing import Any
@@ -71,11 +67,9 @@ def test_a_samplers_scenarios_are_trained_on_and_its_state_is_kept(tmp_path: Pat
     assert train.main(["--resume", str(run), "train.decisions=120", "--no-evaluation"]) == 0
 
 
-@pytest.mark.parametrize("algorithm", ["sb3_contrib:TQC", RECURRENT, "examples.ddpg:AGENT"])
+@pytest.mark.parametrize("algorithm", ["sb3_contrib:TQC", "examples.ddpg:AGENT"])
 def test_an_algorithm_of_ones_own_trains_and_its_file_plays_inside(tmp_path: Path, algorithm: str) -> None:
     short = ["train.decisions=60", "--no-evaluation"]
-    if algorithm == RECURRENT:
-        short.append("agent.options={n_steps: 8, batch_size: 16, policy_kwargs: {lstm_hidden_size: 8}}")
     assert train.main([*command(tmp_path), "--algo", algorithm, *short]) == 0
     run = the_run(tmp_path)
     small = ["evaluation.controllers=[]", "evaluation.scenario.traffic.size_bytes=20000"]
@@ -107,62 +101,32 @@ def test_a_curriculums_file_alone_runs_no_code_unless_that_is_allowed(tmp_path: 
     assert train.main([*short, "--allow-imports"]) == 0
 
 
-def test_a_network_that_no_file_can_hold_trains_all_the_same_and_is_played_across_the_channel(
-    tmp_path: Path,
+def test_a_policy_whose_memory_no_file_holds_trains_is_compared_and_plays_across_the_channel(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     validated = {**STAGES, "validation": {"every_episodes": 2, "episodes": 1}}
-    arguments = [*command(tmp_path, curriculum=validated), "--algo", "sb3_contrib:CrossQ"]
-    small = "agent.options={learning_starts: 20, policy_kwargs: {net_arch: [8]}}"
-    assert train.main([*arguments, small, "train.decisions=100"]) == 0
-    run = the_run(tmp_path)
-    assert "sb3_contrib:CrossQ" in json.loads((run / "evaluation" / "table.json").read_text())
-    assert not (run / "best.safetensors").exists()
-    assert not list(run.rglob("policy.safetensors"))
-
-
-@pytest.fixture(scope="module")
-def recurrent(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a trained and compared policy whose memory no file format supports."""
-    folder = tmp_path_factory.mktemp("recurrent")
-    options = (
-        "agent.options={n_steps: 16, batch_size: 32, policy_kwargs: {lstm_hidden_size: 8, n_lstm_layers: 2}}"
-    )
-    arguments = [*command(folder), "--algo", RECURRENT, options, "train.decisions=100"]
-    with pytest.MonkeyPatch.context() as patched:
-        patched.delenv("NS3_ENV_NAMED_CODE", raising=False)
-        with contextlib.redirect_stdout(io.StringIO()) as output:
-            assert train.main([*arguments, "--json", str(folder / "t.json")]) == 0
-    (folder / "said").write_text(output.getvalue())
-    return folder
-
-
-def test_a_policy_whose_memory_no_file_holds_trains_and_is_compared_across_the_channel(
-    recurrent: Path,
-) -> None:
-    output = " ".join((recurrent / "said").read_text().split())
+    networks = "policy_kwargs: {lstm_hidden_size: 8, n_lstm_layers: 2}"
+    options = f"agent.options={{n_steps: 16, batch_size: 32, {networks}}}"
+    arguments = [*command(tmp_path, curriculum=validated), "--algo", RECURRENT, options]
+    assert train.main([*arguments, "train.decisions=100", "--json", str(tmp_path / "t.json")]) == 0
+    output = " ".join(capsys.readouterr().out.split())
     assert f"{RECURRENT} has no policy's file: it decides in Python" in output
     assert f"{RECURRENT} decides across the channel" in output
-    assert set(json.loads((recurrent / "t.json").read_text())) == {RECURRENT, "hpcc", "constant window"}
-    assert not list(recurrent.rglob("policy.safetensors"))
-    config = yaml.safe_load((the_run(recurrent) / "config.yaml").read_text())
-    assert config["agent"]["policy"] == "MlpLstmPolicy"
-
-
-def test_a_policy_whose_memory_no_file_holds_plays_from_its_checkpoint_on_its_own_clock(
-    recurrent: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+    assert set(json.loads((tmp_path / "t.json").read_text())) == {RECURRENT, "hpcc", "constant window"}
+    run, out = the_run(tmp_path), str(tmp_path / "out")
+    assert not [*run.rglob("policy.safetensors"), *run.rglob("best.safetensors")]
+    assert yaml.safe_load((run / "config.yaml").read_text())["agent"]["policy"] == "MlpLstmPolicy"
     monkeypatch.setattr("ns3_env.eval.report.write", lambda out, *more: out)
-    (tmp_path / "two.yaml").write_text(TWO)
-    run, out = the_run(recurrent), str(tmp_path / "out")
-    suite = ["benchmark", str(tmp_path / "two.yaml"), "--controllers", "hpcc", "--seeds", "1", "--out", out]
-    assert evaluate([*suite, "--checkpoint", f"mine={run}", "--allow-imports"]) == 0
+    two = str(tmp_path / "two.yaml")
+    Path(two).write_text(TWO)
+    mine = ["--checkpoint", f"mine={run}"]
+    suite = ["benchmark", two, "--controllers", "hpcc", "--seeds", "1", "--out", out, *mine]
+    assert evaluate([*suite, "--allow-imports"]) == 0
     assert "mine: decides in Python, across the channel" in capsys.readouterr().out
     policy = resolve(run).load()
     assert isinstance(policy, TrainedPolicy)
     assert policy.clock == Synchronous(interval_ns=5000)
-    assert (
-        evaluate(["run", str(tmp_path / "two.yaml"), "--checkpoint", f"mine={run}", "--out", out + "2"]) == 2
-    )
+    assert evaluate(["run", two, *mine, "--out", out + "2"]) == 2
     assert "`eval compare policy` ask it in Python" in capsys.readouterr().err
 
 

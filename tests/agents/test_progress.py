@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A run's log: its columns, and shares of the time in it."""
 
-from __future__ import annotations
-
-import contextlib
 from pathlib import Path
 
 import pytest
@@ -59,18 +56,6 @@ def test_shares_are_of_the_time_since_the_last_report() -> None:
     watch.report(logger)
     assert logger.name_to_value["time/simulating"] == pytest.approx(0.75)
     assert logger.name_to_value["time/learning"] == 0.0
-
-
-def test_time_counts_though_what_was_done_failed_and_two_lines_at_once_make_no_stretch_of_nothing() -> None:
-    clock, first, second = Clock(), Logger(None, []), Logger(None, [])
-    watch = Stopwatch(clock)
-    with contextlib.suppress(ValueError), watch.measuring(SIMULATING):
-        clock.now += 1.0
-        raise ValueError
-    watch.report(first)
-    watch.report(second)
-    assert first.name_to_value["time/simulating"] == 1.0
-    assert not second.name_to_value
 
 
 def test_rows_behind_the_checkpoint_that_a_run_went_on_from_are_left_out(tmp_path: Path) -> None:

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Updates of PPO and TRPO with written gradients, against autograd and Stable-Baselines3's own update."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -108,16 +106,6 @@ def test_an_update_is_stable_baselines3s_but_for_rounding(changes: dict[str, Any
     assert logged.keys() == expected.keys()
     for key, value in expected.items():
         assert logged[key] == pytest.approx(value, rel=1e-3, abs=1e-4), key
-
-
-def test_only_the_critic_learns_before_the_actor_starts() -> None:
-    model = filled({})
-    model.actor_starts = 1
-    actor = [parameter.clone() for parameter in model.policy.actor_parameters()]
-    critic = model.policy.value_net.weight.clone()
-    model.train()
-    assert all(map(th.equal, actor, model.policy.actor_parameters()))
-    assert not th.equal(critic, model.policy.value_net.weight)
 
 
 def test_other_networks_learn_as_stable_baselines3_has_it() -> None:

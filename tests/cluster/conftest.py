@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Fixtures of the Ray tests: one cluster head and one meeting folder for the whole session."""
 
-from __future__ import annotations
-
 import os
 import secrets
 import shutil

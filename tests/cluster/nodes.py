@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Nodes of a Ray cluster on one machine: one core each, started by `ray start`, killed at will."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Policies that wait for a test, or kill their worker, wherever on a cluster they play."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Training and search on Ray against local runs, also when an actor is killed."""
 
-from __future__ import annotations
-
-import gc
 import os
 import signal
 from collections.abc import Callable
@@ -22,7 +19,7 @@ from ns3_env.errors import ScenarioError
 from tests.cluster.nodes import Head
 from tests.samples.episodes import ENDS, played, same
 from tests.samples.files import Refused
-from tests.samples.policy_files import FIELDS, lstm_file, mlp_file
+from tests.samples.policy_files import FIELDS, lstm_file
 from tests.samples.runs import checkpoints, the_run, written
 from tests.samples.searches import CONFIG as SEARCH
 from tests.samples.searches import CURRICULUM as STAGES
@@ -110,23 +107,3 @@ def test_decisions_across_the_channel_stay_on_one_machine(
     message = refused(train.main, *written(tmp_path, CONFIG, CURRICULUM), "env.ray=nowhere")
     assert "env.ray: no Ray cluster answers at 'nowhere'" in message
     assert not (tmp_path / "runs").exists()
-
-
-@pytest.mark.slow
-def test_after_hundreds_of_kills_an_actor_plays_the_next_episode_as_if_nothing_had_been(
-    head: Head, tmp_path: Path
-) -> None:
-    kills = 200
-    policy = mlp_file(tmp_path / "policy.safetensors")
-    with joined(head.address):
-        # Only the rollouts know the actors: references in this test would hide those that they drop.
-        rollouts = RayRollouts(start_actors(1), ENDS, fields=FIELDS, seed=5)
-        episodes = []
-        for _ in range(kills + 1):
-            rollouts.begin(policy)
-            episodes.append(rollouts.next())
-            gc.collect()
-            os.kill(process_of(rollouts._actors[0]), signal.SIGKILL)
-    assert [rollout.episode for rollout in episodes] == list(range(kills + 1))
-    expected = played(policy, ENDS, min(kills + 1, 4), seed=5)
-    assert all(same(a, b) for a, b in zip(episodes, expected, strict=False))

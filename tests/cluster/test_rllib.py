@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The RLlib environment's rows, time limits and settings, and the export of learned policies."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Files, checkpoints and plugins that a Ray node gets by content, and their paths in results."""
 
-from __future__ import annotations
-
 import dataclasses
 import os
 from collections.abc import Iterator

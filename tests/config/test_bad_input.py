@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Broken and hostile input files: refused at once, with a line that names the file."""
 
-from __future__ import annotations
-
 import os
 import re
 import time

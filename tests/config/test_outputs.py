@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Commands and their files: foreign files stay, outputs are complete, descriptors closed."""
 
-from __future__ import annotations
-
 import json
 import os
 import resource

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Command lines that are refused: exit code 2, a line that says what would be right, nothing written."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Files of any model: faults by their place, lookup by name, YAML as PyYAML writes it, lists in JSON."""
 
-from __future__ import annotations
-
 import io
 import json
 from pathlib import Path

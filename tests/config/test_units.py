@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Rates, times and sizes with units, in every key that accepts them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

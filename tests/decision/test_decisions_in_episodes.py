@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Episodes under fixed actions: fields and rewards that depend on other flows, effects of decisions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any
@@ -80,14 +78,6 @@ def test_flows_that_answer_zero_share_a_full_link_equally_with_a_bdp_in_flight()
     np.testing.assert_allclose(column(records, "window_bytes"), column(records, "bdp_bytes") / 4)
     assert column(records, "goodput").mean() == pytest.approx(0.25 * 1000 / 1048, rel=0.02)
     assert column(records, "qlen").max() < 0.1
-
-
-def test_an_action_scales_the_share_and_stops_at_one_bdp() -> None:
-    records = shared_records(0.4, *FOUR)
-    bdp = column(records, "bdp_bytes")
-    np.testing.assert_allclose(column(records, "window_bytes"), bdp / 4 * np.exp(1.5 * 0.4))
-    records = shared_records(1.0, {"kind": "dumbbell", "senders": 2}, (0, 2), (1, 2))
-    np.testing.assert_allclose(column(records, "window_bytes"), column(records, "bdp_bytes"))
 
 
 def test_the_share_is_that_of_the_fullest_hop_of_the_path() -> None:

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Observations of a task in C++ against NumPy's arithmetic, and inputs of a policy's network."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 from dataclasses import fields

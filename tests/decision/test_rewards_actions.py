@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Rewards and action maps against the papers' formulas, and maps' inverses against the maps."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -90,6 +88,8 @@ HALF_A_SHARE = {
         ("proportional", {"delay_weight": 0.5}, {"flow_count": 4.0, "pacing_rate": 0.5, "rtt": 2.0}, -1.0),
         ("proportional", {"delay_weight": 0.5}, {"flow_count": 4.0, "pacing_rate": 0.5}, np.log(2.0)),
         ("proportional", {"delay_weight": 0.5}, {"flow_count": 4.0}, np.log(1e-4)),
+        ("goodput_delay", {"delay_weight": 0.5}, {"goodput": 0.9, "rtt": 1.4}, 0.7),
+        ("goodput_delay", {}, {"goodput": 0.9, "rtt": 0.9}, 0.9),
         # Half a fair share for three base RTTs; without a wish for fairness only the gain counts.
         ("multi_objective", {"scale": 0.1}, {**HALF_A_SHARE, "fairness_weight": 1.0}, -0.3 * np.log(2.0)),
         ("multi_objective", {"scale": 0.1}, {**HALF_A_SHARE, "fairness_weight": 0.0}, 0.7),

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A task: one decision problem, the same in every front end."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -34,15 +32,6 @@ SCENARIO = Scenario.from_mapping(
 @pytest.fixture
 def task() -> Task:
     return Task(["rtt", "goodput"], "goodput_delay", AbsoluteWindow())
-
-
-def test_a_field_that_the_transport_has_not_is_refused_by_name() -> None:
-    tcp = Scenario.from_mapping({"transport": "tcp"}, "x.yaml")
-    with pytest.raises(ScenarioError, match=r"x\.yaml: fields: 'qlen': telemetry of switches"):
-        Task(["rtt", "qlen"]).check(tcp)
-    with pytest.raises(ScenarioError, match="fields: 'qlen'"):
-        Task(["rtt"], "goodput_delay").check(tcp, also=["qlen"])
-    Task(["rtt"], "goodput_delay").check(tcp)
 
 
 FRONT_ENDS: dict[str, Any] = {

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Policies of the flows around the agent's own, such as MPCC, with a state for each flow."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The environments' contracts with Gymnasium, SB3 and PettingZoo, and their usual calls."""
 
-from __future__ import annotations
-
 import os
 import pickle
 import signal
@@ -12,7 +10,6 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
-from stable_baselines3 import PPO
 from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.vec_env import SubprocVecEnv
 
@@ -292,30 +289,3 @@ def test_a_parallel_environments_state_has_every_agents_observation_at_its_place
     assert left > 0, "no flow has gone before the others"
     assert not env.state().any()
     env.close()
-
-
-def test_ppo_learns_to_fill_a_link_of_tcp_and_no_queue() -> None:
-    env = gym.make("ns3_env/TcpBottleneck-v0", flows=1)
-    settings = {"n_steps": 128, "gamma": 0.9, "learning_rate": 5e-3, "ent_coef": 0.003}
-    model = PPO("MlpPolicy", env, seed=1, policy_kwargs={"net_arch": [32]}, **settings)
-    judged = gym.make("ns3_env/TcpBottleneck-v0", flows=1)
-
-    def reward() -> float:
-        """The mean of an episode."""
-        observation, rewards, over = judged.reset(seed=3)[0], [], False
-        while not over:
-            action, _ = model.predict(observation, deterministic=True)
-            observation, paid, terminated, truncated, _ = judged.step(action)
-            rewards.append(float(paid))
-            over = terminated or truncated
-        return float(np.mean(rewards))
-
-    before = reward()
-    model.learn(1024)
-    after = reward()
-    # At its first window, a BDP of the host's link, three quarters of it are queue: -0.07. An empty queue
-    # and a full link are 0.24: 10 Gb/s of the host's 40, less headers.
-    assert before < 0.05
-    assert after > 0.15
-    env.close()
-    judged.close()

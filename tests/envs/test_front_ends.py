@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Every front end: infos are plain dicts, wrong actions are named and may be given again."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -22,7 +20,6 @@ from ns3_env.envs.pettingzoo_env import FlowParallelEnv
 from ns3_env.envs.sb3_vec_env import FlowVecEnv
 from ns3_env.ids import id_of
 from ns3_env.scenario import Synchronous
-from tests.processes import alive
 
 ID = "ns3_env/RdmaIncast-v1"
 
@@ -229,28 +226,6 @@ def test_make_vec_is_its_single_environments_row_by_row_with_infos_joined_as_gym
     vector.close()
     for env in singles:
         env.close()
-
-
-def test_environments_of_a_vector_may_be_stepped_and_branched_by_themselves() -> None:
-    vector: Any = gym.make_vec(ID, num_envs=3, flows=3)
-    vector.reset(seed=5)
-    actions = np.zeros((3, 1), dtype=np.float32)
-    vector.step(actions)
-    branch = vector.envs[1].branch()
-    expected, *_ = branch.step(actions[1])
-    branch.close()
-    observation, *_ = vector.envs[1].step(actions[1])
-    assert np.array_equal(observation, expected)
-    vector.step(actions)
-    snapshot = vector.envs[2].snapshot()
-    observations, *_ = vector.step(actions)
-    vector.envs[2].restore(snapshot)
-    assert np.array_equal(vector.envs[2].step(actions[2])[0], observations[2])
-    vector.step(actions)
-    snapshot.close()
-    pids = [env._simulator.pid for env in vector.envs]
-    vector.close()
-    assert not any(map(alive, pids))
 
 
 @pytest.mark.parametrize("mode", AutoresetMode)

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """After an exception at any place, reset() starts again and close() closes, in every front end."""
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import os

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Each learning library's own checker passes on every registered id."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from typing import Any

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Padding rows of slots without a flow, which no learner stores or learns from."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -177,20 +175,6 @@ def test_a_number_that_no_flow_has_is_refused_before_memory_is_taken(number: int
     row = DecisionBatch(0.0, np.zeros(1, dtype=int), np.array([number]), ~none, none, none, np.zeros((1, 1)))
     with pytest.raises(ScenarioError, match=f"the number {number}, which none can have"):
         SlotAllocator(2).place(row)
-
-
-def test_a_recurrent_policy_forgets_what_it_saw_while_it_waited() -> None:
-    with FlowVecEnv(scenario(), slots=8) as env:
-        env.mask.acknowledge()
-        env.reset()
-        start_mask = env.due.copy()  # active flows, according to dones
-        for _ in range(200):
-            was_due = env.due.copy()
-            _, _, dones, _ = env.step(np.zeros((8, 1)))
-            starts = env.due & ~was_due
-            assert dones[starts].all()
-            start_mask |= starts
-        assert start_mask.sum() > 4
 
 
 class AsIfAlone(BaseCallback):

@@ -1,41 +1,29 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Rollouts inside the simulator against the decisions of the same policy across the channel."""
 
-from __future__ import annotations
-
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from gymnasium import spaces
 
-from ns3_env import _native
 from ns3_env.agents.fdcc.replay import HistoryReplayBuffer
-from ns3_env.config.imports import trust
 from ns3_env.decision import observations
-from ns3_env.decision.actions import MultiplicativeWindow
 from ns3_env.decision.task import Task
-from ns3_env.envs.flow_stream import FlowStream
 from ns3_env.envs.rollouts import Exploration, Rollout, Rollouts
 from ns3_env.errors import ScenarioError, SimulatorDied
 from ns3_env.policies.file import PolicyFile, read_policy, write_policy
 from ns3_env.policies.history import histories_of
 from ns3_env.policies.native_policy import NetworkPolicy
-from ns3_env.policies.policy import SlotStates
 from ns3_env.policies.released import released
-from ns3_env.scenario import PerAck, PerFlowRtt, Scenario, Synchronous
+from ns3_env.scenario import Scenario
 from ns3_env.scenario.traffic import Incast
-from tests.samples.agents import AGENTS, RECURRENT_PPO, trainer
 from tests.samples.episodes import ENDS, played, same
 from tests.samples.policy_files import FIELDS, lstm_file, mlp_file
 
-Clock = PerFlowRtt | Synchronous | PerAck
-#: Actions (n, 1) for observations (n, D) of flows (n,).
-Ask = Callable[[np.ndarray[Any, Any], np.ndarray[Any, Any]], np.ndarray[Any, Any]]
 CUT = ENDS.model_copy(update={"time_limit_ns": 30_000})
 
 
@@ -50,60 +38,6 @@ def rollouts(policy: Path) -> Iterator[tuple[Rollouts, Path]]:
         yield pool, policy
 
 
-def decisions_across_the_channel(
-    ask: Ask, scenario: Scenario, telemetry_bytes: int
-) -> dict[tuple[int, int], tuple[float, float, float]]:
-    """(flow, number of its decision) -> time, action, window, of a policy asked in Python."""
-    numbers: dict[int, int] = {}
-    decisions = {}
-    action = MultiplicativeWindow(rounding="none")
-    with FlowStream(
-        scenario, slots=8, fields=FIELDS, action=action, telemetry_bytes=telemetry_bytes
-    ) as stream:
-        stream.start()
-        while not (batch := stream.recv()).results:
-            due = batch.due
-            if not due.any():
-                continue
-            flows = batch.flows[due]
-            actions = ask(batch.observations[due], flows)
-            times = observations.column(batch.records[due], "time_ns")
-            windows = action(actions, batch.records[due])
-            for k, flow in enumerate(map(int, flows)):
-                number = numbers[flow] = numbers.get(flow, -1) + 1
-                decisions[flow, number] = (times[k], float(actions[k, 0]), windows[k, 0])
-            stream.send(actions, batch.slots[due])
-    return decisions
-
-
-def of_histories(network: _native.Policy) -> Ask:
-    """A policy's file that is given the last observations of each flow."""
-    depth = network.history_length
-    histories: dict[int, list[np.ndarray[Any, Any]]] = {}
-
-    def ask(rows: np.ndarray[Any, Any], flows: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        windows = np.zeros((len(flows), depth, len(FIELDS)), np.float32)
-        lengths = np.zeros(len(flows), np.int64)
-        for k, flow in enumerate(flows):
-            histories.setdefault(int(flow), []).append(rows[k])
-            lengths[k] = min(len(histories[int(flow)]), depth)
-            windows[k, : lengths[k]] = np.stack(histories[int(flow)][-depth:])
-        return network.evaluate(windows, lengths)
-
-    return ask
-
-
-def check_the_same(inside: Rollout, across: dict[tuple[int, int], tuple[float, float, float]]) -> None:
-    """Checks that decisions inside the simulator equal those across the channel."""
-    assert inside.decisions == len(across) > 30
-    ages = np.arange(len(inside.flows)) - np.flatnonzero(inside.first)[np.cumsum(inside.first) - 1]
-    for row in np.flatnonzero(inside.decided):
-        time, action, window = across[int(inside.flows[row]), int(ages[row])]
-        assert observations.column(inside.records, "time_ns")[row] == time
-        assert inside.actions[row] == pytest.approx(action, abs=1e-5)
-        assert inside.windows[row, 0] == pytest.approx(window, rel=1e-5)
-
-
 def test_actions_are_the_networks_answers_where_the_last_action_shows_another_number() -> None:
     """Under the recursion of Zhang 2023, sec. 4.2, the field "last_action" is the factor that an answer
     scales: who learns from it in the answer's place learns nothing."""
@@ -116,42 +50,10 @@ def test_actions_are_the_networks_answers_where_the_last_action_shows_another_nu
     histories = histories_of(rollout.observations, rollout.age, spec.history)
     answers = NetworkPolicy.load(file).act(*histories)[rollout.decided, 0]
     assert rollout.actions[rollout.decided] == pytest.approx(answers, abs=1e-5)
+    applied = spec.action_map(rollout.actions[:, None], rollout.records)[rollout.decided]
+    assert rollout.windows[rollout.decided, 0] == pytest.approx(applied[:, 0], rel=1e-5)
     factors = observations.column(rollout.records, "last_action")[1:][rollout.decided[:-1]]
     assert np.abs(factors - answers).max() > 0.5
-
-
-@pytest.mark.parametrize("make", [mlp_file, lstm_file])
-@pytest.mark.parametrize(
-    "clock", [PerFlowRtt(), Synchronous(interval_ns=5_000), PerAck()], ids=lambda c: c.name
-)
-def test_a_policy_decides_inside_as_it_does_across_the_channel(
-    tmp_path: Path, make: Any, clock: Clock
-) -> None:
-    policy = make(tmp_path / "policy.safetensors", clock=clock)
-    network = _native.Policy(str(policy))
-    across = decisions_across_the_channel(
-        of_histories(network), ENDS.model_copy(update={"clock": clock}), network.telemetry_bytes
-    )
-    check_the_same(played(policy, ENDS, count=1)[0], across)
-
-
-def test_a_policy_of_recurrent_ppo_decides_inside_as_pytorch_does_step_by_step(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("NS3_ENV_NAMED_CODE", "")
-    trust([RECURRENT_PPO])
-    action = {"name": "multiplicative_window", "alpha": 0.5, "rounding": "none"}
-    clock = Synchronous(interval_ns=5_000)
-    settings = {"fields": list(FIELDS), "action": action, "clock": clock.model_dump()}
-    learner = trainer(AGENTS["recurrent_ppo"], **settings)
-    file = learner.export()
-    write_policy(tmp_path / "policy.safetensors", file)
-    scenario = ENDS.model_copy(update={"clock": clock})
-    across = decisions_across_the_channel(
-        SlotStates(learner.policy).predict, scenario, file.spec.telemetry_bytes
-    )
-    check_the_same(played(tmp_path / "policy.safetensors", ENDS, count=1)[0], across)
-    assert len({round(action, 4) for _, action, _ in across.values()}) > 30  # not all alike
 
 
 def test_the_same_seed_gives_the_same_transitions_however_many_simulators(tmp_path: Path) -> None:
@@ -298,16 +200,3 @@ def test_a_bad_file_is_named_and_what_nobody_asked_for_is_an_error(rollouts: tup
         pool.next()
     pool.begin(policy)
     assert pool.next().decisions > 0
-
-
-def test_what_a_flow_has_had_and_has_left_is_its_size(policy: Path) -> None:
-    (rollout,) = played(policy, ENDS, count=1)
-    attained, remaining, bdp = (
-        observations.column(rollout.records, name) for name in ("attained", "remaining", "bdp_bytes")
-    )
-    np.testing.assert_allclose((attained + remaining) * bdp, 300_000)
-    assert (attained[rollout.first] > 0).all()  # the first ACK has come
-    assert (remaining[rollout.terminated] == 0).all()
-    assert (remaining[rollout.decided] > 0).all()
-    same_flow = ~rollout.first[1:]
-    assert (np.diff(attained)[same_flow] >= 0).all()

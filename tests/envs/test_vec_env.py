@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Slots, episodes and separation of simulators, one by one and taken together."""
 
-from __future__ import annotations
-
 import os
 from typing import Any
 
@@ -11,7 +9,7 @@ import pytest
 
 from ns3_env.envs.flow_stream import FlowStream
 from ns3_env.envs.gym_env import incast_scenario
-from ns3_env.envs.sb3_vec_env import FlowVecEnv, episode_seed
+from ns3_env.envs.sb3_vec_env import FlowVecEnv
 from ns3_env.scenario import Synchronous
 from ns3_env.simulator import LockStep
 from tests.processes import dummy_sim
@@ -104,17 +102,6 @@ def test_slots_that_are_not_due_stand_still() -> None:
             before = observations
 
 
-def test_seed_repeats_episodes_and_reset_goes_on_to_the_next() -> None:
-    with make() as env:
-        env.seed(11)
-        first = np.array(env.reset())
-        second = np.array(env.reset())
-        env.seed(11)
-        assert np.array_equal(env.reset(), first)
-        assert not np.array_equal(first, second)
-    assert episode_seed(11, 3) == episode_seed(11, 3) != episode_seed(11, 4)
-
-
 def test_close_may_be_called_twice_and_leaves_no_process() -> None:
     env = make(num_simulators=2)
     env.reset()
@@ -182,22 +169,6 @@ def test_rows_are_the_same_taken_together_and_one_by_one(together: list[int], sl
     assert any(end for *_, end in rows), "episodes ended, too"
     if any(together):
         assert sum(together) > 60
-
-
-def test_an_action_that_is_none_is_refused_and_its_simulator_alone_waits_on(together: list[int]) -> None:
-    with FlowStream(_SCENARIO, slots=4, num_simulators=2, seed=5) as stream:
-        stream.start()
-        for _ in range(4):
-            batch = stream.recv(wait_all=True)
-            if len(batch.slots) == 8:
-                break
-            stream.send(np.zeros((int(batch.due.sum()), 1)), batch.slots[batch.due])
-        actions = np.zeros((8, 1))
-        actions[6] = np.nan
-        with pytest.raises(ValueError, match=r"the action of slots \[6\] is NaN"):
-            stream.send(actions, batch.slots)
-        stream.send(np.zeros((4, 1)), batch.slots[4:])
-        assert len(stream.recv(wait_all=True).slots) > 0
 
 
 def test_a_branch_of_what_came_together_goes_on_as_its_original(together: list[int]) -> None:

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Numbers of fuzzed inputs: few fixed ones, or many new ones with ``--hypothesis-profile=long``."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Small good scenarios to be damaged; ``python -m tests.fuzz.corpus FOLDER`` writes them."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterator

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Hypothesis strategies for wrong inputs: good files with parts changed, and other texts."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

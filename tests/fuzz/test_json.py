@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Damaged JSON of scenarios in either transport's simulator: refused in a line, or valid and run."""
 
-from __future__ import annotations
-
 import json
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,22 +9,17 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from ns3_env import _native
 from ns3_env.config.bounds import MAX_TIME_NS
-from ns3_env.errors import ScenarioError
 from ns3_env.programs.transport import Transport, transport_of
-from ns3_env.simulator import EpisodeEnd, Simulator
+from ns3_env.simulator import Simulator
 from tests.fuzz import corpus
 from tests.fuzz.strategies import changed, cut
 from tests.fuzz.tried import attempt
-from tests.scenario import json_places
-from tests.scenario.json_places import Place, at, places
+from tests.scenario.json_places import Place, at, is_in_its_range, places, play
 
 #: Simulated: some hundred packets.
 LONGEST_PLAY_NS = 20_000
 GOOD = [scenario.to_simulator_json() for _, scenario in corpus.scenarios()]
-#: A reader's message if a number's place contains something else.
-DECLARED = re.compile(r"is an object, must be in \[(\S+), (\S+)\](, a whole number)?")
 
 
 def generic(place: Place) -> str:
@@ -41,28 +33,6 @@ KNOWN = {generic(place) for good in GOOD for place in places(good)}
 def simulators() -> Iterator[dict[Transport, Simulator]]:
     with Simulator() as rdma, Simulator() as tcp:
         yield {"rdma": rdma, "tcp": tcp}
-
-
-def play(simulator: Simulator, text: str) -> dict[str, Any] | None:
-    """The results of possibly invalid JSON; None if a flow asks for a decision. Raises ScenarioError."""
-    assert simulator._agent is not None
-    simulator._agent.write_blob(text.encode())
-    simulator._agent.send(_native.COMMAND_RESET)
-    message = simulator.receive()
-    return message.results if isinstance(message, EpisodeEnd) else None
-
-
-def is_in_its_range(simulator: Simulator, content: dict[str, Any], place: Place) -> bool:
-    """Whether the number there is in the range that the reader itself declares."""
-    try:
-        play(simulator, json.dumps(json_places.replaced(content, place, {})))
-    except ScenarioError as error:
-        if (declared := DECLARED.search(str(error))) is not None:
-            value = at(content, place)
-            is_number = isinstance(value, int | float) and not isinstance(value, bool)
-            is_whole = declared[3] is None or (is_number and value == int(value))
-            return is_number and is_whole and float(declared[1]) <= value <= float(declared[2])
-    return True
 
 
 def check_meaning(content: dict[str, Any], results: dict[str, Any]) -> None:

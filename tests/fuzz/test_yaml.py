@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Damaged scenarios, suites, configurations and curricula: in bounds, or refused by the file's name."""
 
-from __future__ import annotations
-
 import copy
 import math
 from collections.abc import Callable, Iterator
@@ -27,6 +25,8 @@ from ns3_env.scenario import Scenario
 from tests.fuzz.strategies import changed, cut
 from tests.fuzz.tried import attempt
 from tests.paths import ROOT
+from tests.samples.scenarios import SECTIONS
+from tests.samples.suites import SUITE
 
 find_agent("fdcc")  # PyTorch's import needs seconds
 
@@ -85,35 +85,6 @@ clock: {name: per_flow_rtt, rtt_fraction: 0.5}
 decision_quantum_ns: 0
 record: {queues: true, queue_series_ns: 100, pcap_ports: [[0, 0]], pcap_snaplen: 100}
 """)
-#: Sections that replace the scenario's own.
-OTHERS = parse("""
-- topology: {kind: parking_lot, switches: 3, hosts_per_switch: 2, rate_bps: 1.0e+10, delay_ns: 1}
-- topology: {kind: fat_tree_2, access: 2, aggregation: 2, hosts_per_access: 2, fabric_bps: 1.0e+9}
-- topology: {kind: fat_tree_3, pods: 2, tors_per_pod: 1, cores: 1, hosts_per_tor: 2}
-- topology:
-    kind: graph
-    nodes: [host, switch, host]
-    links: [{a: 0, b: 1, rate_bps: 1.0e+9, delay_ns: 5}, {a: 1, b: 2, rate_bps: 1.0e+9, delay_ns: 5}]
-  traffic: {kind: list, flows: [{src: 0, dst: 2, size_bytes: 5, start_ns: 7}]}
-- traffic: {kind: joining, sizes_bytes: [10, 20], interval_ns: 5}
-- traffic: {kind: long_short, long_bytes: 10, short_bytes: 20, short_start_ns: 5}
-- traffic: {kind: poisson, sizes: websearch, load: 0.3, duration_ns: 1000}
-- traffic: {kind: poisson, sizes: [[0, 0], [1000, 100]], load: 0.3, duration_ns: 1000}
-- topology: {kind: leaf_spine, leaves: 2, spines: 1, hosts_per_leaf: 2, uplink_bps: 5Gbps}
-- traffic: {kind: poisson_incast, fan_in: 2, size_bytes: 2KiB, load: 0.1, duration_ns: 9us}
-  measurement: {warm_up_ns: 1us, end_ns: 8us}
-- traffic: {kind: mix, parts: [{kind: incast, flows: 2}, {kind: joining}]}
-- switch: {ecn: {kmin_bytes: 1, kmax_bytes: 2, pmax: 0.1, at_rate_bps: 1.0e+9}}
-- clock: {name: synchronous, interval_ns: 1000}
-""")
-SUITE = parse("""
-title: t
-controllers: [hpcc, {name: d, controller: dcqcn, attributes: {Gain: 0.1}}]
-policies: {p: "pkg.module:factory"}
-seeds: [1, 2]
-timeout_s: 5
-scenarios: [{name: s, scenario: {time_limit_ns: 10, traffic: {kind: incast, flows: 2}}}]
-""")
 
 
 def from_file(path: str) -> dict[str, Any]:
@@ -137,7 +108,7 @@ def plan_curriculum(path: Path) -> list[Any]:
 
 #: Kind of file: good contents, and how it is read.
 FILES: dict[str, tuple[list[dict[str, Any]], Callable[[Path], Any]]] = {
-    "scenario": ([SCENARIO, *({**SCENARIO, **other} for other in OTHERS)], Scenario.load),
+    "scenario": ([SCENARIO, *({**SCENARIO, **x} for x in SECTIONS if "transport" not in x)], Scenario.load),
     "suite": ([SUITE, from_file("configs/suites/incast.yaml")], Suite.load),
     "config": ([from_file(f"configs/{name}.yaml") for name in ("fdcc", "sb3", "mpcc", "dcqcn")], plan),
     "curriculum": ([from_file("curricula/incast.yaml")], plan_curriculum),

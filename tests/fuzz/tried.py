@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """One attempt to read an input: an object, or one kind of error, quickly and in short lines."""
 
-from __future__ import annotations
-
 import re
 import warnings
 from collections.abc import Callable

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The C++ example that deploys a policy: its build without ns-3, and its decisions."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from importlib.util import find_spec

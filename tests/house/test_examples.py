@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Examples of learning libraries and code of pages, run unchanged for a few steps."""
 
-from __future__ import annotations
-
 import re
 import runpy
 import warnings

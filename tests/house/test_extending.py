@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Policies and topologies in a user's Python, run only where the command line names them."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import shutil

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Directions of imports between packages, and code that must not tell agents by their names."""
 
-from __future__ import annotations
-
 import ast
 import functools
 import importlib
@@ -16,8 +14,7 @@ from pathlib import Path
 import pytest
 
 import ns3_env
-from ns3_env.agents.configuration.registry import AGENTS, AgentConfig, find_agent
-from ns3_env.agents.training.trainer import Trainer
+from ns3_env.agents.configuration.registry import AGENTS
 from tests.paths import ROOT
 
 
@@ -188,11 +185,3 @@ def test_no_agent_is_told_from_others_by_its_name() -> None:
     compared = re.compile(rf"""[!=]=\s*["']({"|".join(AGENTS)}|mpcc)["']""")
     for path in (*sources("agents"), ROOT / "train.py"):
         assert not compared.search(path.read_text(encoding="utf-8")), path
-
-
-@pytest.mark.parametrize("name", sorted(AGENTS))
-def test_every_agent_declares_a_configuration_and_a_trainer(name: str) -> None:
-    agent = find_agent(name)
-    assert agent.config.model_validate({"name": name}).name == name
-    assert issubclass(agent.config, AgentConfig)
-    assert issubclass(agent.trainer, Trainer)

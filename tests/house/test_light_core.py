@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The core without PyTorch, Matplotlib and other extras, and errors that name a missing extra."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The notebooks run from their first cells to their last, and contain their outputs."""
 
-from __future__ import annotations
-
 import os
 import re
 from typing import Any

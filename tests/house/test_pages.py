@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Commands and paths on pages exist, and pages of tasks say what is declared."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import subprocess

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The Python API: every name exists, and mypy knows their types."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The documentation site: its build without warnings, links to files, and API pages."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

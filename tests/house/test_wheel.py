@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The source distribution and the wheel are complete; the wheel works in an empty environment."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Words of the code: docstrings start as sentences, names are nouns."""
 
-from __future__ import annotations
-
 import ast
 import re
 import subprocess

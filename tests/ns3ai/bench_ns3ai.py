@@ -5,8 +5,6 @@ The figures of docs/performance.md: ``python -m tests.ns3ai.bench_ns3ai``. Each 
 measured in sequence.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import signal

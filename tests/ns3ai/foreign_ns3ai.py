@@ -5,8 +5,6 @@ Nothing here is shared with ``ns3_env.ns3ai``: the segment is created and polled
 (``ns3_env/cpp/test/ns3ai``), messages are parsed by hand.
 """
 
-from __future__ import annotations
-
 import ctypes
 import functools
 import os

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """``Ns3AiEnv`` on a stand-in for ns3-ai's simulations: episodes, spaces, deaths, clean-up."""
 
-from __future__ import annotations
-
 import gc
 import os
 import pickle

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A stand-in for ns3-ai's Python on this package's flows: observations, rewards, ends, stops."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import signal

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Scripts of ns-3 compiled by the documented line, and runs of them."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import subprocess

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The same network twice: scripts of ns-3 have the results of rdma-sim, bit for bit."""
 
-from __future__ import annotations
-
 import json
 import random
 import subprocess

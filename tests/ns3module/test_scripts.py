@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Scripts of ns-3 with RDMA: the examples, mistakes in one sentence, and environments over scripts."""
 
-from __future__ import annotations
-
 import pickle
 import re
 import signal
@@ -218,7 +216,7 @@ def test_the_seed_is_ns_3s_run(incast: Path) -> None:
 def test_a_script_that_ended_with_its_episode_is_well_and_its_results_can_be_received(incast: Path) -> None:
     with Simulator() as simulator:
         for seed in (1, 2):
-            simulator.send_reset(Script(incast, ASKING, seed=seed))
+            simulator.send_reset(Script(incast, [*ASKING[:2], "--size=20000"], seed=seed))
             while not isinstance(message := simulator.receive(), EpisodeEnd):
                 assert isinstance(message, DecisionBatch)
                 simulator.send_actions([[100_000, 1e11, 0]] * simulator.due)

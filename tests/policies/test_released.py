@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The released policies, found by name wherever a controller is."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Safety of a policy's file: windows within bounds, Swift outside the policy's training range."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

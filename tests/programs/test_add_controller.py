@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The C++ controller of docs/extending.md, added by the page's steps in a copied tree."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -10,14 +8,10 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from ns3_env.eval.benchmark.folder import BenchFolder
-from ns3_env.eval.commands.evaluation import main
-from ns3_env.scenario import Scenario
-from ns3_env.simulator import EXECUTABLE_VARIABLE, Simulator, list_controllers
+from ns3_env.simulator import list_controllers
 from tests.paths import BUILD, ROOT
 
 PROGRAMS = Path(sys.executable).parent
@@ -27,10 +21,6 @@ STEPS = (
     .split("## A controller in C++\n")[1]
     .split("\n## ")[0]
 )
-SCENARIO: dict[str, Any] = {
-    "topology": {"kind": "dumbbell", "senders": 8},
-    "traffic": {"kind": "incast", "size_bytes": 1000000},
-}
 
 
 def fresh_objects() -> dict[str, str]:
@@ -103,14 +93,6 @@ def build(tree: Path) -> None:
         assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.fixture
-def joined(tree: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Uses the new simulator instead of the installed one."""
-    assert "aimd" not in list_controllers()
-    monkeypatch.setenv(EXECUTABLE_VARIABLE, str(tree / "build" / "rdma-sim"))
-    return tree
-
-
 def suite(tree: Path, name: str) -> subprocess.CompletedProcess[str]:
     """One suite of the C++ tests."""
     command = [str(tree / "build" / "rdma-tests"), f"--test-name={name}"]
@@ -132,34 +114,3 @@ def test_a_built_in_controller_cannot_lose_its_curve(tree: Path) -> None:
     curve.write_bytes(text)
     assert done.returncode != 0
     assert "dctcp-2to1.csv is missing" in done.stdout + done.stderr
-
-
-def test_python_asks_no_curve_of_the_new_controller(joined: Path) -> None:
-    name = "test_the_built_in_controllers_are_pinned_and_only_what_there_is"
-    command = [sys.executable, "-m", "pytest", "-q", f"tests/eval/test_curves.py::{name}"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
-    assert done.returncode == 0, done.stdout
-
-
-def test_the_new_controller_s_state_is_recorded_like_any_other(joined: Path) -> None:
-    under_aimd = {**SCENARIO, "controllers": [{"name": "aimd"}], "record": {"controller_state": True}}
-    with Simulator() as simulator:
-        rows = simulator.play(Scenario.from_mapping(under_aimd, "x"))["controller_state"]
-    assert {(flow, name) for _, flow, name, _ in rows} == {(flow, "CutFromBytes") for flow in range(8)}
-    assert all(value >= 1000 for *_, value in rows)
-
-
-def test_the_new_controller_plays_a_cell_with_the_marks_it_declares(
-    joined: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert "aimd" in list_controllers()
-    under_aimd = Scenario.from_mapping({**SCENARIO, "controllers": [{"name": "aimd"}]}, "x")
-    assert under_aimd.to_simulator_json()["switch"]["ecn"]["kmin_bytes"] == 30_000
-    monkeypatch.setattr("ns3_env.eval.report.write", lambda out, *more: out)
-    file, out = tmp_path / "suite.yaml", tmp_path / "out"
-    cell = {"name": "eight", "scenario": SCENARIO}
-    file.write_text(json.dumps({"controllers": ["aimd", "fixed-window"], "scenarios": [cell]}))
-    assert main(["benchmark", str(file), "--out", str(out), "--jobs", "1"]) == 0
-    cells = {cell.controller: cell.metrics for cell in BenchFolder.read(out).cells}
-    assert cells["aimd"]["unfinished_flows"] == 0
-    assert cells["aimd"]["queue_avg_bytes"] < cells["fixed-window"]["queue_avg_bytes"] / 2

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Incasts under every controller and under an agent, with all that can be recorded."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

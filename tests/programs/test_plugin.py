@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Controllers in shared objects: the same bits as built-in ones, and refusals of wrong ones."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
@@ -12,10 +10,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ns3_env.errors import ConfigError
 from ns3_env.eval.benchmark.folder import BenchFolder, fingerprint, versions_in_use
 from ns3_env.eval.commands.evaluation import main as evaluate
-from ns3_env.eval.commands.train import main as train
 from ns3_env.eval.episodes.entry import Entry
 from ns3_env.programs import plugins as headers
 from ns3_env.scenario import Controller, Record, Scenario
@@ -32,7 +28,6 @@ from ns3_env.simulator import (
 )
 from tests.paths import ROOT
 from tests.samples.files import Refused, dumped
-from tests.samples.runs import written
 
 PROGRAMS = Path(sys.executable).parent
 EIGHT = Scenario(
@@ -41,12 +36,6 @@ EIGHT = Scenario(
     time_limit_ns=20_000_000,
     record=Record(windows=True, events=True, queue_series_ns=1000, controller_state=True),
 )
-TUNED = {
-    "kind": "search",
-    "name": "aimd",
-    "controller": {"name": "aimd", "parameters": {"Decrease": {"low": 0.1, "high": 0.9}}},
-    "search": {"trials": 5, "population": 4, "episodes": 1},
-}
 
 
 @pytest.fixture(autouse=True)
@@ -193,14 +182,6 @@ def test_a_benchmark_plays_a_cell_again_where_its_plugin_has_changed(
     assert before["aimd"] != after["aimd"]
 
 
-def test_its_attributes_are_tuned(aimd: Path, scenario_file: Path, tmp_path: Path) -> None:
-    stage = {"name": "eight", "scenario": yaml.safe_load(scenario_file.read_text())}
-    command = written(tmp_path, TUNED, {"stages": [stage]})
-    assert train([*command, "--no-evaluation", "--plugin", str(aimd)]) == 0
-    (trials,) = tmp_path.glob("runs/*/trials.csv")
-    assert "Decrease" in trials.read_text().splitlines()[0]
-
-
 def test_the_contract_s_promises_are_asked_of_it(aimd: Path, tmp_path: Path) -> None:
     def check(plugin: Path) -> subprocess.CompletedProcess[str]:
         command = [str(find_executable()), f"--plugin={plugin}", "--check"]
@@ -265,17 +246,6 @@ def test_a_wrong_one_is_refused_in_a_line_and_changes_nothing(
     by_hand = subprocess.run(arguments, capture_output=True, text=True, check=False)
     assert (by_hand.returncode, by_hand.stdout) == (2, "")
     assert by_hand.stderr == f"rdma-sim: {text.removeprefix('error: ')}"
-
-
-def test_one_that_the_environment_names_and_that_is_not_there_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(PLUGINS_VARIABLE, str(tmp_path / "gone.so"))
-    with (
-        Simulator() as simulator,
-        pytest.raises(ConfigError, match=r"gone\.so \(NS3_ENV_PLUGINS\): No such file"),
-    ):
-        simulator.start()
 
 
 def test_no_file_names_a_plugin(aimd: Path, scenario_file: Path) -> None:

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Tiny untrained agents: their configurations, trainers and checkpoints."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

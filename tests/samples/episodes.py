@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Rollouts of a policy, and whether two are the same."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A star of eight hosts, with only a job's traffic, and the duration of a message there."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ns3_env.scenario import Scenario

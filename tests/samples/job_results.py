@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Results of a job of two ranks, as a simulator returns them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Texts of jobs in other projects' formats; tests/data/formats/README.md has their origin."""
 
-from __future__ import annotations
-
 from tests.samples.published_texts import file_text
 
 PING_PONG = file_text("ping_pong.goal")

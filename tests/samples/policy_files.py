@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Policies of random weights, as files that the simulator runs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

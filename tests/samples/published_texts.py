@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Files in formats of other projects, as texts; tests/data/formats/README.md has their origin."""
 
-from __future__ import annotations
-
 from tests.paths import DATA
 
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Rings of switches in which PFC pauses come to wait for each other."""
 
-from __future__ import annotations
-
 from typing import Any
 
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A tiny training run: its configuration, curriculum and folder."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,20 +1,50 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Small parts of scenarios, and the errors of invalid ones."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ns3_env.config.yaml import parse
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
 from ns3_env.simulator.results import Results, endless
 
 INCAST = {"kind": "incast", "size_bytes": 1000}
+#: Sections that have every number which some kind has; of a kind's other keys the defaults.
+SECTIONS: list[dict[str, Any]] = parse("""
+- topology: {kind: dumbbell, bottleneck_bps: 1.0e+9}
+- topology: {kind: parking_lot}
+- topology: {kind: leaf_spine, uplink_delay_ns: 1}
+- topology: {kind: fat_tree_2}
+- topology: {kind: fat_tree_3}
+- topology: {kind: graph, nodes: [host, host], links: [{a: 0, b: 1, rate_bps: 1.0e+9, delay_ns: 1}]}
+  traffic: {kind: incast, flows: 1}
+- traffic:
+    kind: mix
+    parts: [{kind: incast}, {kind: constant_rate, src: 0, dst: 4, rate_bps: 1.0e+9, start_ns: 1, stop_ns: 2}]
+- traffic: {kind: incast, size_bytes: 1, start_ns: 0, spread_ns: 0}
+- traffic: {kind: joining, sizes_bytes: [1, 1]}
+- traffic: {kind: long_short}
+- traffic: {kind: list, flows: [{src: 0, dst: 4, size_bytes: 1, start_ns: 0}], priority_group: 3}
+- traffic: {kind: poisson, load: 0.1}
+- traffic: {kind: poisson_incast, fan_in: 1, load: 0.1}
+- clock: {name: per_flow_rtt}
+- clock: {name: synchronous}
+- measurement: {warm_up_ns: 0, end_ns: 1}
+- load_balancing: {kind: flowlet}
+- failures:
+    outages: [{link: [5, 6], at_ns: 1, until_ns: 2}, {switch: 6, at_ns: 1, until_ns: 2}]
+    drawn: {mean_up_ns: 1000000, mean_down_ns: 1000000}
+- min_rate_bps: 1.0e+6
+  switch: {ecn: {}, congestion_points: {sample_probability: 0.5}, headroom_frames: 2, buffer_bytes: 10000000}
+- transport: tcp
+  controllers: [{name: dctcp}]
+  tcp: {queue: {limit: 10 packets}}
+""")
 
 
 def results_of(scenario: Scenario | Mapping[str, Any]) -> dict[str, Any]:

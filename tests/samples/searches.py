@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Tiny searches: of weights and of attributes, with validation, and tunings by the agent's reward."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tests.samples import runs

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The tables of refusals in tests/data/refusals.yaml."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any

@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A scenario's JSON, and every place in it."""
-
-from __future__ import annotations
+"""A scenario's JSON, every place in it, and the range that the simulator declares there."""
 
 import copy
+import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
+from ns3_env import _native
+from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Controller, Scenario
 from ns3_env.scenario.record import Measurement
 from ns3_env.scenario.reliability import Corruption, Nic, SelectiveRepeat
 from ns3_env.scenario.topology import Dumbbell
 from ns3_env.scenario.traffic import ConstantRate, Incast, Mix
+from ns3_env.simulator import EpisodeEnd, Simulator
 
 Place = tuple[str | int, ...]
 
@@ -71,3 +74,29 @@ def named(path: Place) -> str:
 
 def last_name(place: Place) -> str:
     return next(key for key in reversed(place) if isinstance(key, str))
+
+
+#: A reader's message if a number's place contains something else.
+DECLARED = re.compile(r"is an object, must be in \[(\S+), (\S+)\](, a whole number)?")
+
+
+def play(simulator: Simulator, text: str) -> dict[str, Any] | None:
+    """The results of possibly invalid JSON; None if a flow asks for a decision. Raises ScenarioError."""
+    assert simulator._agent is not None
+    simulator._agent.write_blob(text.encode())
+    simulator._agent.send(_native.COMMAND_RESET)
+    message = simulator.receive()
+    return message.results if isinstance(message, EpisodeEnd) else None
+
+
+def is_in_its_range(simulator: Simulator, content: dict[str, Any], place: Place) -> bool:
+    """Whether the number there is in the range that the reader itself declares."""
+    try:
+        play(simulator, json.dumps(replaced(content, place, {})))
+    except ScenarioError as error:
+        if (declared := DECLARED.search(str(error))) is not None:
+            value = at(content, place)
+            is_number = isinstance(value, int | float) and not isinstance(value, bool)
+            is_whole = declared[3] is None or (is_number and value == int(value))
+            return is_number and is_whole and float(declared[1]) <= value <= float(declared[2])
+    return True

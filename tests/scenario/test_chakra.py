@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Execution traces of Chakra, and traffic made of them."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import json

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Schedules in the GOAL language of LogGOPSim and ATLAHS, and workloads of ASTRA-sim and SimAI."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 from typing import Any

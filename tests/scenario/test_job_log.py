@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Jobs of a cluster's log: columns of public traces, waiting, placement, steps, durations."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Jobs: flows that wait for others, collectives, and training steps of a transformer."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
@@ -33,22 +31,6 @@ def test_flows_wait_for_those_they_name() -> None:
     assert content["after_count"] == [0, 2, 0]
     assert content["after"] == [0, 2]
     assert content["delay_ns"] == [0, 7, 0]
-
-
-def test_a_csv_names_flows_too(tmp_path: Path) -> None:
-    file = tmp_path / "flows.csv"
-    file.write_text(
-        "name,src,dst,size_bytes,start_ns,after,delay_ns\na,0,1,9,0,,\nb,1,2,9,0,a,5\n,1,2,9,0,a b,\n"
-    )
-    traffic = made({"kind": "csv", "file": str(file)}).traffic
-    content = made({"kind": "csv", "file": str(file)}).to_simulator_json()["dependencies"]
-    assert (content["after_count"], content["after"], content["delay_ns"]) == (
-        [0, 1, 2],
-        [0, 0, 1],
-        [0, 5, 0],
-    )
-    written = made(traffic.without_files().model_dump()).to_simulator_json()["dependencies"]
-    assert written == content
 
 
 def test_parts_of_a_mix_keep_their_waits_and_their_names() -> None:

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Links whose rate and delay change over time, by closed forms, from files and drawn."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -57,13 +55,6 @@ def test_what_is_left_takes_twice_the_time_at_half_the_rate(
     constant = fct_ns(simulator, controller, scenario(transport))
     halved = fct_ns(simulator, controller, scenario(transport, {**BOTTLENECK, "steps": steps}))
     assert halved == pytest.approx(constant + (constant - 300_000), rel=0.01)
-
-
-@BOTH
-def test_a_constant_schedule_changes_no_bit(simulator: Simulator, transport: str, controller: str) -> None:
-    steps = {"link": "all", "steps": [{"at_ns": 0, "rate_bps": RATE_BPS}]}
-    plain, scheduled = (simulator.play(scenario(transport, *x).under(controller)) for x in ((), (steps,)))
-    assert plain["flows"] == scheduled["flows"]
 
 
 def test_a_delay_may_change_and_no_packet_overtakes_another(simulator: Simulator) -> None:

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Networks of maps: GraphML of the Topology Zoo and of networkx, Rocketfuel's."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Refusals and warnings of scenarios and of the files that they name: a line each, with the remedy."""
 
-from __future__ import annotations
-
 import json
 import os
 import warnings
@@ -14,14 +12,14 @@ import numpy as np
 import pytest
 
 from ns3_env.config import bounds
-from ns3_env.config.yaml import parse, put, read_mapping
+from ns3_env.config.yaml import put, read_mapping
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Dumbbell, Incast, Scenario
 from ns3_env.simulator import Simulator
 from tests.paths import DATA
 from tests.samples.job_texts import MICRO_ASTRA, PING_PONG, SIMAI
 from tests.samples.published_texts import FLOWS, MATRIX, NCCL_NODE, THREE_TIERS, TOPOLOGY, file_text
-from tests.samples.scenarios import INCAST, refusal
+from tests.samples.scenarios import INCAST, SECTIONS, refusal
 from tests.samples.tables import changed, fits, refusals, scenario_tables
 
 TOGETHER = "too large together"
@@ -138,39 +136,6 @@ def test_what_hardly_anybody_wants_is_a_warning(content: dict[str, Any], sentenc
     texts = [str(warning.message) for warning in records]
     assert len(texts) == (sentence != NONE), texts
     assert all(fits(sentence, text) for text in texts), texts
-
-
-#: Sections that have every number which some kind has; of a kind's other keys the defaults.
-SECTIONS: list[dict[str, Any]] = parse("""
-- topology: {kind: dumbbell, bottleneck_bps: 1.0e+9}
-- topology: {kind: parking_lot}
-- topology: {kind: leaf_spine, uplink_delay_ns: 1}
-- topology: {kind: fat_tree_2}
-- topology: {kind: fat_tree_3}
-- topology: {kind: graph, nodes: [host, host], links: [{a: 0, b: 1, rate_bps: 1.0e+9, delay_ns: 1}]}
-  traffic: {kind: incast, flows: 1}
-- traffic:
-    kind: mix
-    parts: [{kind: incast}, {kind: constant_rate, src: 0, dst: 4, rate_bps: 1.0e+9, start_ns: 1, stop_ns: 2}]
-- traffic: {kind: incast, size_bytes: 1, start_ns: 0, spread_ns: 0}
-- traffic: {kind: joining, sizes_bytes: [1, 1]}
-- traffic: {kind: long_short}
-- traffic: {kind: list, flows: [{src: 0, dst: 4, size_bytes: 1, start_ns: 0}], priority_group: 3}
-- traffic: {kind: poisson, load: 0.1}
-- traffic: {kind: poisson_incast, fan_in: 1, load: 0.1}
-- clock: {name: per_flow_rtt}
-- clock: {name: synchronous}
-- measurement: {warm_up_ns: 0, end_ns: 1}
-- load_balancing: {kind: flowlet}
-- failures:
-    outages: [{link: [5, 6], at_ns: 1, until_ns: 2}, {switch: 6, at_ns: 1, until_ns: 2}]
-    drawn: {mean_up_ns: 1000000, mean_down_ns: 1000000}
-- min_rate_bps: 1.0e+6
-  switch: {ecn: {}, congestion_points: {sample_probability: 0.5}, headroom_frames: 2, buffer_bytes: 10000000}
-- transport: tcp
-  controllers: [{name: dctcp}]
-  tcp: {queue: {limit: 10 packets}}
-""")
 
 
 def numbers(value: Any, key: str = "") -> Iterator[str]:

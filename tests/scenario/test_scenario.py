@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Scenarios: their files' content in the simulator's JSON and as text, groups, classes and presets."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -100,7 +98,8 @@ def test_flows_of_a_csv_are_those_of_its_rows(tmp_path: Path) -> None:
     assert flows["dst"] == [4] * 5
     assert flows["size_bytes"] == [2_000_000, 1000, 512, 9, 9]
     assert flows["start_ns"] == [7, 1500, 1_000_000, 0, 0]
-    assert scenario.flows().tasks.waits[1].delay_ns == 2000
+    assert scenario.flows().tasks.waits[1] == ((0,), 2000, None)
+    assert Scenario.from_mapping(scenario.without_files().model_dump(), "again").flows() == scenario.flows()
 
 
 def test_a_csv_may_name_each_flow_s_controller(tmp_path: Path) -> None:

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Unchecked JSON in the simulator: right, or refused in a sentence with its key."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -16,49 +14,38 @@ from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
 from tests.processes import program
 from tests.samples.tables import INSIDE, fits, refusals
-from tests.scenario.json_places import Place, at, last_name, named, places, replaced, valid
+from tests.scenario.json_places import Place, at, is_in_its_range, last_name, named, places, replaced, valid
 
 LARGE = 2**32 + 5
 
 #: Replacements of a value, tried in turn.
 WRONG: list[Any] = [-1, 1.5, True, "x", None, LARGE, 1e30, [], {}]
 
-#: Valid ones among them, by the place's last key, or, if that is ambiguous, by its section as well.
-#: Everything else is refused.
-RIGHT: dict[str, list[Any]] = {
-    **{key: [LARGE] for key in ["seed", "buffer_bytes", "size_bytes", "rate_bps", "kmax_bytes"]},
-    **{key: [LARGE] for key in ["time_limit_ns", "delay_ns", "flow_timeout_ns", "start_ns", "end_ns"]},
-    **{key: [LARGE, None] for key in ["retransmission_timeout_ns", "decision_quantum_ns"]},
-    "queue_series_ns": [LARGE, None],
-    "at_rate_bps": [LARGE, 1.5],
-    "min_rate_bps": [LARGE, 1.5, None],
-    "kmin_bytes": [1.5],
-    "rtt_fraction": [1.5],
-    "slot": [-1],
-    "pfc": [True],
-    **{
-        key: [True, None]
-        for key in ["queues", "windows", "events", "reordering", "controller_state", "controller_counters"]
-    },
-    **{key: [None] for key in ["pcap_snaplen", "trimming"]},
-    **{key: [LARGE] for key in ["rto_low_ns", "cnp_delay_ns", "ack_delay_ns"]},
-    "bdp_cap": [1.5, None],
-    "loss.links": [[], None],
-    "attributes": [{}, None],
-    "record": [{}, None],
-    **{key: [None] for key in ["ecn", "loss", "measurement", "nic", "selective_repeat", "streams"]},
-    "streams.rate_bps": [LARGE, 1.5],
-    "stop_ns": [LARGE, -1],
+#: Keys that may be null; "loss.links" is one, and "links" is not.
+NULL = {"retransmission_timeout_ns", "decision_quantum_ns", "queue_series_ns", "min_rate_bps", "pcap_snaplen"}
+NULL |= {"queues", "windows", "events", "reordering", "controller_state", "controller_counters", "trimming"}
+NULL |= {
+    "record",
+    "bdp_cap",
+    "attributes",
+    "ecn",
+    "loss",
+    "measurement",
+    "nic",
+    "selective_repeat",
+    "streams",
 }
+NULL |= {"loss.links"}
 
 
-def is_right(place: Place, value: Any) -> bool:
-    """Whether that value is valid at that place, by the meaning of the key."""
-    key = last_name(place)
-    columns = ("size_bytes", "start_ns", "stop_ns", "slot")
-    whole_list = (key in columns or place == ("streams", "rate_bps")) and isinstance(place[-1], str)
-    right = [json.dumps(x) for x in RIGHT.get(f"{place[0]}.{key}", RIGHT.get(key, []))]
-    return not whole_list and json.dumps(value) in right
+def is_right(simulator: Simulator, place: Place, value: Any) -> bool:
+    """Whether that value may be there: in the range that is declared, null, or of the kind that is there."""
+    before = at(valid(), place)
+    if value is None:
+        return not {last_name(place), f"{place[0]}.{last_name(place)}"}.isdisjoint(NULL)
+    if isinstance(before, int | float) and not isinstance(before, bool):
+        return is_in_its_range(simulator, replaced(valid(), place, value), place)
+    return type(value) is type(before)
 
 
 def mutations() -> list[tuple[Place, Any]]:
@@ -91,7 +78,7 @@ def test_each_value_is_right_or_refused_by_its_key() -> None:
                     wrong.append(f"{what}: {message}")
             else:
                 valid_count += 1
-                if not is_right(place, value):
+                if not is_right(simulator, place, value):
                     wrong.append(f"{what}: taken")
             if simulator.pid != pid:
                 wrong.append(f"{what}: another process")

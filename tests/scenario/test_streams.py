@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Traffic without an end: open-loop streams, and flows that send until the time limit."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Topologies and traffic, as published, by their distributions and in the files of other simulators."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -12,8 +10,6 @@ import pytest
 
 from ns3_env.config.folders import DATA
 from ns3_env.errors import ScenarioError, ScenarioWarning
-from ns3_env.eval.benchmark.suite import Suite
-from ns3_env.eval.commands.evaluation import main
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.topology import (
     Dragonfly,
@@ -200,9 +196,6 @@ def test_a_network_near_the_limits_is_checked_in_seconds() -> None:
         assert net.faults() == []
 
 
-POISSON = {"kind": "poisson", "sizes": {"file": "cdf.txt"}, "load": 0.3, "duration_ns": "1ms"}
-
-
 def test_a_leaf_spine_has_the_links_and_the_oversubscription_that_it_says() -> None:
     fabric = LeafSpine(
         leaves=3, spines=2, hosts_per_leaf=8, rate_bps=25e9, uplink_bps=50e9, uplink_delay_ns=5000
@@ -215,76 +208,37 @@ def test_a_leaf_spine_has_the_links_and_the_oversubscription_that_it_says() -> N
     assert [network.access_switch(host) for host in (0, 7, 8, 23)] == [24, 24, 25, 26]
 
 
-def write_cdf(folder: Path, text: str | None = None) -> None:
-    lines = [f"{size:.0f} {percent:g}" for size, percent in SIZE_CDFS["fb_hadoop"]]
-    (folder / "cdf.txt").write_text(text if text is not None else "# sizes\n\n" + "\n".join(lines) + "\n")
-
-
-def scenario_file(folder: Path, traffic: dict[str, Any]) -> Path:
-    content = {"time_limit_ns": "1s", "topology": {"kind": "fat_tree_3"}, "traffic": traffic}
-    return dumped(folder / "my.yaml", content)
+def sizes_of(folder: Path, text: str, **more: Any) -> Poisson:
+    """The traffic of a file of sizes beside its scenario."""
+    (folder / "cdf.txt").write_text(text)
+    poisson = {"kind": "poisson", "sizes": {"file": "cdf.txt", **more}, "load": 0.3, "duration_ns": "1ms"}
+    traffic = Scenario.load(dumped(folder / "my.yaml", {"traffic": poisson})).traffic
+    assert isinstance(traffic, Poisson)
+    return traffic
 
 
 def test_a_distribution_with_its_mean_first_begins_at_its_first_size(tmp_path: Path) -> None:
     """Homa's files have this form."""
-    write_cdf(tmp_path, "6400.5\n100 0.25\n500 0.5\n30000 1.0\n")
-    sizes = Scenario.load(scenario_file(tmp_path, POISSON)).flows().size_bytes
+    traffic = sizes_of(tmp_path, "6400.5\n100 0.25\n500 0.5\n30000 1.0\n")
+    sizes = traffic.generate(FatTree3().build(), RANDOM(1)).size_bytes
     assert (min(sizes), max(sizes) <= 30_000) == (100, True)
     assert 0.2 < sum(size == 100 for size in sizes) / len(sizes) < 0.3
-
-
-def test_a_file_of_sizes_beside_the_scenario_is_its_distribution(tmp_path: Path) -> None:
-    write_cdf(tmp_path)
-    file = scenario_file(tmp_path, POISSON)
-    flows = Scenario.load(scenario_file(tmp_path, {**POISSON, "sizes": "fb_hadoop"})).flows()
-    file = scenario_file(tmp_path, POISSON)
-    assert Scenario.load(file).flows() == flows
-    assert main(["run", str(file), "--controllers", "dctcp", "--out", str(tmp_path / "out")]) == 0
-    suite = {"controllers": ["hpcc"], "scenarios": [{"name": "a", "scenario": "my.yaml"}]}
-    snapshot = Suite.load(dumped(tmp_path / "suite.yaml", suite)).scenarios[0].scenario
-    (tmp_path / "cdf.txt").unlink()
-    assert Scenario.from_mapping(snapshot.model_dump(mode="json"), "kept").flows() == flows
-    assert isinstance(snapshot.traffic, Poisson)
-    assert snapshot.traffic.sizes == SIZE_CDFS["fb_hadoop"]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "0 0\n1000 25\n2000 100\n",
-        "0 0\n1000 0.25\n2000 1\n",
-        "0\t.0\r\n1000\t2.5e-1 # a quarter\r\n\r\n2e+3 1.000",
-        [(0, 0), ("1kB", 0.25), ("2kB", 1)],
-    ],
-)
-def test_shares_that_end_at_1_are_fractions(text: str | list[tuple[Any, float]], tmp_path: Path) -> None:
-    if isinstance(text, str):
-        write_cdf(tmp_path, text)
-    sizes = {"file": "cdf.txt"} if isinstance(text, str) else text
-    traffic = Scenario.load(scenario_file(tmp_path, {**POISSON, "sizes": sizes})).traffic
-    assert isinstance(traffic, Poisson)
-    assert traffic.cdf == [(0, 0), (1000, 25), (2000, 100)]
 
 
 @pytest.mark.parametrize(
     ("text", "more"),
     [
+        ("# sizes\n\n0 0\n1000 25\n2000 100\n", {}),
+        ("0\t.0\r\n1000\t2.5e-1 # a quarter\r\n\r\n2e+3 1.000", {}),
         ("bytes,fraction\n0,0\n1000,0.25\n2000,1\n", {}),
         ("0 1 0\n1000 1 0.25\n2000 1 1", {"unit_bytes": 1}),
         ("0 1 0\n1 1 0.25\n2 1 1", {"unit_bytes": "1kB"}),
     ],
-    ids=["commas-and-a-header", "ns-2-in-bytes", "ns-2-in-packets"],
 )
-def test_distributions_of_other_simulators_are_the_same(
-    text: str, more: dict[str, Any], tmp_path: Path
-) -> None:
-    """Opera's have commas; ns-2's have three columns, and pFabric's sizes are packets."""
-    write_cdf(tmp_path, text)
-    traffic = Scenario.load(
-        scenario_file(tmp_path, {**POISSON, "sizes": {"file": "cdf.txt", **more}})
-    ).traffic
-    assert isinstance(traffic, Poisson)
-    assert traffic.cdf == [(0, 0), (1000, 25), (2000, 100)]
+def test_each_form_of_a_distribution_is_the_same(text: str, more: dict[str, Any], tmp_path: Path) -> None:
+    """Shares that end at 1 are fractions; Opera's files have commas, ns-2's three columns."""
+    assert sizes_of(tmp_path, text, **more).cdf == [(0, 0), (1000, 25), (2000, 100)]
+    assert Poisson(sizes=[(0, 0), ("1kB", 0.25), ("2kB", 1)]).cdf == [(0, 0), (1000, 25), (2000, 100)]
 
 
 def test_recurring_incasts_offer_their_load() -> None:

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Branches of a simulation: the same bits, independent continuation, nothing left behind."""
 
-from __future__ import annotations
-
 import gc
 import itertools
 import json
@@ -24,11 +22,11 @@ from numpy.typing import NDArray
 from ns3_env.envs.gym_env import FlowEnv
 from ns3_env.errors import SimulatorDied, SimulatorError, SimulatorHung
 from ns3_env.scenario import Scenario
-from ns3_env.simulator import DecisionBatch, EpisodeEnd, Simulator, Transitions, list_controllers
+from ns3_env.simulator import DecisionBatch, EpisodeEnd, Simulator, list_controllers
 from ns3_env.simulator.results import charged_slowdowns
 from tests.paths import ROOT
 from tests.processes import alive, descriptors_before, open_descriptors, shared_memory, wait_until
-from tests.samples.policy_files import mlp_file, needed_attributes
+from tests.samples.policy_files import needed_attributes
 
 Actions = NDArray[np.float64]
 #: Two flows under the agent, two under another controller.
@@ -359,27 +357,6 @@ def test_captures_stay_the_originals(tmp_path: Path) -> None:
         files.append({path.name: path.read_bytes() for path in (tmp_path / name).iterdir()})
     assert files[0] == files[1]
     assert sum(map(len, files[0].values())) > 10_000
-
-
-def test_policies_inside_branch_between_transitions(tmp_path: Path) -> None:
-    policy = {"name": "policy", "attributes": {"File": str(mlp_file(tmp_path / "policy.safetensors"))}}
-    content = scenario(controllers=[policy], controlled_flows=None).to_simulator_json()
-    content["record"] = {**content.get("record", {}), "transitions": True}
-    with Simulator(capacity=16) as original:
-        original.send_reset(content)
-        assert isinstance(original.receive(), Transitions)
-        (branch,) = original.branch()
-        ends = []
-        for simulator in (original, branch):
-            records = []
-            while True:
-                simulator.send_actions(())
-                if isinstance(message := simulator.receive(), EpisodeEnd):
-                    break
-                records.append(message.records.tobytes())
-            ends.append((records, json.dumps(message.results, sort_keys=True)))
-        assert ends[0] == ends[1]
-        branch.close()
 
 
 def steps(env: FlowEnv, count: int = 6) -> list[tuple[bytes, float]]:

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Groups and traffic classes in a simulation: attributes, isolation, shares, metrics of each."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

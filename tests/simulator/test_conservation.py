@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Conservation of bytes in random scenarios: streams, PFC, lossy links, full buffers, failures."""
+"""Random networks: bytes are conserved whatever fails, and no flow is faster than alone.
 
-from __future__ import annotations
+A slowdown of 1 is the ideal, the same for every controller: a single flow at line rate has its standalone
+time to the picosecond.
+"""
+
+from typing import Any, get_args
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ns3_env.scenario import (
+    AGENT,
     Controller,
     Ecmp,
     Ecn,
@@ -21,12 +26,13 @@ from ns3_env.scenario import (
     Spray,
     Switch,
 )
-from ns3_env.scenario.reliability import GoBackN, SelectiveRepeat
+from ns3_env.scenario.reliability import GoBackN, Nic, SelectiveRepeat
 from ns3_env.scenario.switch import TrafficClass
 from ns3_env.scenario.topology import Dumbbell, Graph, GraphLink
 from ns3_env.scenario.topology.network import Network
 from ns3_env.scenario.traffic import ConstantRate, Flow, FlowList, Group, Mix
-from ns3_env.simulator import Simulator
+from ns3_env.simulator import Simulator, list_controllers
+from tests.samples.policy_files import needed_attributes
 from tests.samples.scenarios import conserved
 
 LIMIT_NS = 20_000_000
@@ -47,7 +53,7 @@ BALANCING = (
 
 
 @st.composite
-def graphs(draw: st.DrawFn) -> Graph:
+def graphs(draw: st.DrawFn, rates: tuple[float, ...] = (10e9, 40e9, 100e9)) -> Graph:
     """Two to five switches joined in a ring and across, hosts at each."""
     switches = draw(st.integers(2, 5))
     hosts = draw(st.lists(st.integers(0, switches - 1), min_size=2, max_size=6))
@@ -55,11 +61,21 @@ def graphs(draw: st.DrawFn) -> Graph:
     pairs = [(i, j) for i in range(switches) for j in range(i + 1, switches)]
     ring = [(i, i + 1) for i in range(switches - 1)]
     across = draw(st.lists(st.sampled_from(pairs), unique=True, max_size=6))
-    joined = sorted({*ring, *across})
-    rates = st.sampled_from([10e9, 40e9, 100e9])
-    links = [GraphLink(a=i, b=first + at, rate_bps=draw(rates), delay_ns=1000) for i, at in enumerate(hosts)]
-    links += [GraphLink(a=first + i, b=first + j, rate_bps=draw(rates), delay_ns=500) for i, j in joined]
+    ends = [(i, first + at) for i, at in enumerate(hosts)]
+    ends += [(first + i, first + j) for i, j in sorted({*ring, *across})]
+    links = [
+        GraphLink(a=a, b=b, rate_bps=draw(st.sampled_from(rates)), delay_ns=draw(st.integers(1, 3000)))
+        for a, b in ends
+    ]
     return Graph(nodes=["host"] * len(hosts) + ["switch"] * switches, links=links)
+
+
+@st.composite
+def flows(draw: st.DrawFn, network: Network, size: st.SearchStrategy[int], most: int) -> list[Flow]:
+    hosts = st.sampled_from(network.hosts)
+    pairs = st.tuples(hosts, hosts).filter(lambda pair: pair[0] != pair[1])
+    rows = draw(st.lists(st.tuples(pairs, size, st.integers(0, 60_000)), min_size=1, max_size=most))
+    return [Flow(src=a, dst=b, size_bytes=bytes_, start_ns=start) for (a, b), bytes_, start in rows]
 
 
 topologies = st.one_of(
@@ -102,12 +118,10 @@ def scenarios(draw: st.DrawFn) -> Scenario:
     network = topology.build()
     hosts = st.sampled_from(network.hosts)
     pairs = st.tuples(hosts, hosts).filter(lambda pair: pair[0] != pair[1])
-    sizes, starts = st.integers(1, 80_000), st.integers(0, 60_000)
     groups = st.sampled_from(sorted(GROUPS))
-    rows = draw(st.lists(st.tuples(pairs, sizes, starts, groups), min_size=1, max_size=8))
-    flows = [
-        Flow(src=src, dst=dst, size_bytes=size, start_ns=start, group=group)
-        for (src, dst), size, start, group in rows
+    listed = [
+        flow.model_copy(update={"group": draw(groups)})
+        for flow in draw(flows(network, st.integers(1, 80_000), most=8))
     ]
     classes = draw(st.sampled_from([[], CLASSES]))
     recovery = draw(st.sampled_from([GoBackN(), SelectiveRepeat()]))
@@ -116,7 +130,7 @@ def scenarios(draw: st.DrawFn) -> Scenario:
         seed=draw(st.integers(0, 2**31)),
         topology=topology,
         traffic=Mix(
-            parts=[FlowList(flows=flows), *(draw(streams(x)) for x in draw(st.lists(pairs, max_size=2)))]
+            parts=[FlowList(flows=listed), *(draw(streams(x)) for x in draw(st.lists(pairs, max_size=2)))]
         ),
         classes=classes,
         groups=GROUPS if classes else {name: Group() for name in GROUPS},
@@ -180,3 +194,89 @@ def test_bytes_are_conserved_through_losses_and_failures(simulator: Simulator, s
     assert causes <= possible
     if not scenario.switch.pfc:
         assert totals["pfc_frames"] == 0
+
+
+CONTROLLERS = [name for name in list_controllers() if name != AGENT]
+RATES = (1e9, 7.3e9, 10e9, 25e9, 100e9, 400e9)
+
+
+def play(
+    simulator: Simulator, controller: str, graph: Graph, of: list[Flow], payload: int, **more: Any
+) -> dict[str, Any]:
+    results = simulator.play(
+        Scenario(
+            topology=graph,
+            traffic=FlowList(flows=of),
+            payload_bytes=payload,
+            controllers=[Controller(name=controller, attributes=dict(needed_attributes(controller)))],
+            time_limit_ns=20_000_000_000,
+            **more,
+        )
+    )
+    assert results["totals"]["unfinished"] == 0
+    columns: dict[str, Any] = results["flows"]
+    return columns
+
+
+SIZES = st.one_of(st.integers(1, 3000), st.integers(1, 100_000))
+#: Controllers without telemetry, and packets that leave at line rate under them: all, or the first.
+AT_LINE_RATE = {"fixed-window": 300, "dcqcn": 1, "dctcp": 1}
+
+
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.sampled_from(list(AT_LINE_RATE)), graphs(RATES), st.data(), st.sampled_from([1, 64, 1000, 4096]))
+def test_a_flow_alone_at_line_rate_takes_its_standalone_time(
+    simulator: Simulator, controller: str, graph: Graph, data: st.DataObject, payload: int
+) -> None:
+    alone = data.draw(flows(graph.build(), st.integers(1, AT_LINE_RATE[controller] * payload), most=1))
+    columns = play(simulator, controller, graph, alone, payload)
+    assert columns["fct_ns"] == columns["standalone_ns"]
+
+
+SPRAYS = get_args(Spray.model_fields["by"].annotation)
+#: Paths of packets, of ACKs and of queues by which flows could be faster than one path allows.
+WAYS: dict[str, Any] = {
+    "load_balancing": [Ecmp(), Flowlet(gap_ns=0), *(Spray(by=by) for by in SPRAYS)],
+    "recovery": [GoBackN(), SelectiveRepeat(reorder_packets=1000, bdp_cap=None)],
+    "nic": [Nic(), Nic(ack_every=2), Nic(ack_every=16, ack_delay_ns=300)],
+    "classes": [[], [TrafficClass(name="one"), TrafficClass(name="two")]],
+}
+STEERABLE = ["fixed-window", "dctcp", "dcqcn", "hpcc", "swift"]
+#: A controller, and paths for it.
+CHOICES = st.one_of(
+    st.tuples(st.sampled_from(CONTROLLERS), st.just({})),
+    st.tuples(
+        st.sampled_from(STEERABLE),
+        st.fixed_dictionaries({key: st.sampled_from(ways) for key, ways in WAYS.items()}),
+    ),
+)
+
+
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(CHOICES, graphs(RATES), st.data(), st.sampled_from([1, 64, 1000, 4096]))
+def test_no_flow_is_faster_than_alone_on_all_its_paths(
+    simulator: Simulator, choice: tuple[str, dict[str, Any]], graph: Graph, data: st.DataObject, payload: int
+) -> None:
+    controller, ways = choice
+    several = data.draw(flows(graph.build(), SIZES, most=6))
+    several = [
+        flow.model_copy(update={"size_bytes": min(flow.size_bytes, 300 * payload)}) for flow in several
+    ]
+    columns = play(simulator, controller, graph, several, payload, **ways)
+    pairs = zip(columns["fct_ns"], columns["standalone_ns"], strict=True)
+    assert min(fct / alone for fct, alone in pairs) >= 1 - (1e-9 if ways else 0)
+
+
+def test_a_sprayed_flow_alone_takes_what_its_paths_have_together(simulator: Simulator) -> None:
+    """Four paths of a quarter of the host's rate each: as fast as the host, plus the delay of one path."""
+    ends = [(0, 2, 40e9), (1, 3, 40e9), *((a, b, 10e9) for b in range(4, 8) for a in (2, 3))]
+    links = [GraphLink(a=a, b=b, rate_bps=rate, delay_ns=1000) for a, b, rate in ends]
+    graph = Graph(nodes=["host"] * 2 + ["switch"] * 6, links=links)
+    alone = [Flow(src=0, dst=1, size_bytes=1_000_000, start_ns=0)]
+    ways = {
+        "load_balancing": Spray(by="round_robin"),
+        "recovery": SelectiveRepeat(reorder_packets=100, bdp_cap=None),
+    }
+    columns = play(simulator, "fixed-window", graph, alone, 1000, **ways)
+    slowdown = columns["fct_ns"][0] / columns["standalone_ns"][0]
+    assert 1 <= slowdown < 1.01

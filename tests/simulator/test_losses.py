@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Packet losses by port and cause, recovery from them, their reports, and pauses in a circle."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

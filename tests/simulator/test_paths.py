@@ -1,24 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Load balancing and failures: bisection, collisions, reordering, and flows through what fails."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 import pytest
 
-from ns3_env.eval.metrics import measure
 from ns3_env.scenario import (
     Controller,
     DrawnOutages,
     Ecmp,
     Failures,
-    Flowlet,
-    Outage,
-    Record,
     Scenario,
-    Spray,
     Switch,
     Valiant,
 )
@@ -31,7 +24,6 @@ RATE_BPS = 100e9
 LONG_NS = 200_000
 #: From host to host over four links of 1 µs, a packet on each.
 UNDER_WAY_NS = 4_340
-Balancing = Ecmp | Flowlet | Spray | Valiant
 
 
 def crossing(random: np.random.Generator, n: int) -> list[int]:
@@ -44,7 +36,7 @@ def streams(
     simulator: Simulator,
     topology: LeafSpine | FatTree3 | Dragonfly,
     to: list[int],
-    how: Balancing,
+    how: Ecmp | Valiant,
     **values: Any,
 ) -> Results:
     """Every host sends at line rate regardless of losses: without a transport."""
@@ -120,33 +112,6 @@ def test_a_detour_counts_as_the_path_of_its_flow(simulator: Simulator) -> None:
     assert len(set(np.round(standalone / 1000))) > 2
 
 
-def websearch(
-    how: Balancing, controller: str = "hpcc", duration_ns: int = 200_000, **values: Any
-) -> Scenario:
-    """Links between switches are as slow as those of hosts, so that paths differ by their queues."""
-    return Scenario(
-        topology=FatTree3(fabric_bps=RATE_BPS),
-        traffic=Poisson(sizes="websearch", load=0.5, duration_ns=duration_ns),
-        controllers=[Controller(name=controller)],
-        load_balancing=how,
-        time_limit_ns=100_000_000,
-        **values,
-    )
-
-
-@pytest.mark.parametrize("controller", ["dcqcn", "hpcc"])
-def test_a_flowlet_that_never_ends_is_ecmp_to_the_byte(simulator: Simulator, controller: str) -> None:
-    record = Record(events=True, windows=True, queue_series_ns=10_000)
-    ecmp = simulator.play(websearch(Ecmp(), controller, record=record))
-    flowlet = dict(simulator.play(websearch(Flowlet(gap_ns=100_000_000), controller, record=record)))
-    assert flowlet.pop("paths")["reordered_packets"] == 0
-    flowlet["flows"] = dict(flowlet["flows"])
-    for column in ("reordered_packets", "reorder_distance"):
-        assert set(flowlet["flows"].pop(column)) == {0}
-    assert flowlet == ecmp
-    assert simulator.play(websearch(Flowlet(gap_ns=0), controller)) != ecmp
-
-
 def drawn(seed: int = 1, of: Any = "fabric_links") -> Scenario:
     outages = DrawnOutages(of=of, mean_up_ns=2_000_000, mean_down_ns=300_000)
     return Scenario(
@@ -175,18 +140,3 @@ def test_drawn_failures_are_exponential_and_the_seeds_own() -> None:
     assert drawn(1).to_simulator_json()["failures"] != drawn(2).to_simulator_json()["failures"]
     # Whatever fails, the flows are the same.
     assert drawn(1).to_simulator_json()["flows"] == drawn(1, of="switches").to_simulator_json()["flows"]
-
-
-def test_failures_that_do_not_come_change_nothing(simulator: Simulator) -> None:
-    """Only the values that report failures differ; flows also get a timeout, which HPCC does not need."""
-    calm = drawn().model_copy(update={"failures": None, "controllers": [Controller(name="hpcc")]})
-    later = Failures(outages=[Outage(switch=24, at_ns=99_000_000)])
-    plain = simulator.play(calm)
-    results = dict(simulator.play(calm.model_copy(update={"failures": later})))
-    assert results.pop("paths")["outages"] == 4
-    results["flows"] = dict(results["flows"])
-    assert (
-        set(results["flows"].pop("reordered_packets")) == set(results["flows"].pop("reorder_distance")) == {0}
-    )
-    assert results == plain
-    assert "failure_losses" not in measure(plain)

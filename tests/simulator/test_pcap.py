@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Captures against the frames that passed the port."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The pool of processes: jobs of a script travel, the script does not, and needs no standard streams."""
 
-from __future__ import annotations
-
 import errno
 import os
 import subprocess

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """References against closed forms: the oracle, max_min and clairvoyant end hosts."""
 
-from __future__ import annotations
-
 from itertools import accumulate
 from typing import Any
 
@@ -228,27 +226,3 @@ def test_flows_are_as_late_as_by_hand(simulator: Simulator, transport: str, refe
     late = np.subtract(flows["fct_ns"], flows["standalone_ns"])
     others_bytes = (3e6, 3e6, 2e6) if reference == "max_min" else (3e6, 1e6, 0)
     assert late == pytest.approx([time_ns(transport, x) for x in others_bytes], rel=1e-9, abs=2e-3)
-
-
-@fluids
-def test_a_load_is_conserved_and_no_flow_is_faster_than_alone(
-    simulator: Simulator, transport: str, reference: str
-) -> None:
-    traffic = {"kind": "poisson", "sizes": "websearch", "load": 0.8, "duration_ns": "2ms"}
-    topology = {"kind": "fat_tree_3"}
-    fluid_scenario = scenario(
-        transport, reference, [], traffic=traffic, topology=topology, time_limit_ns="2ms"
-    )
-    results = simulator.play(fluid_scenario)
-    flows, totals = results["flows"], results["totals"]
-    done = np.array(flows["fct_ns"]) >= 0
-    assert 0 < totals["unfinished"] < len(done)
-    assert (np.array(flows["fct_ns"])[done] >= np.array(flows["standalone_ns"])[done]).all()
-    assert (
-        totals["delivered_payload_bytes"] == totals["transmitted_payload_bytes"] == sum(flows["acked_bytes"])
-    )
-    at_hosts = sum(port["tx_bytes"] for port in results["queues"] if port["peer"] < 16)
-    payload, wire = PACKETS[transport]
-    assert at_hosts * payload / wire == pytest.approx(sum(flows["acked_bytes"]), rel=1e-6)
-    assert {port["max_bytes"] for port in results["queues"]} == {0}
-    assert results["losses"] == []

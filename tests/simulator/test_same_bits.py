@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The same seed gives the same bits: again, anywhere, on any number of threads, in either form."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
@@ -62,7 +60,7 @@ SHALLOW: dict[str, Any] = {"switch": {"pfc": False, "buffer_bytes": 200_000}}
 SPRAY: dict[str, Any] = {"load_balancing": {"kind": "spray"}, **SELECTIVE}
 OUTAGE: dict[str, Any] = {"failures": {"outages": [{"link": [32, 40], "at_ns": 50_000, "until_ns": 90_000}]}}
 #: Rates that are drawn, and delays below the topology's.
-DRAWN = {"drawn": {"kind": "walk", "least_bps": 1e9, "most_bps": 100e9, "every_ns": 1_000_000}}
+DRAWN = {"drawn": {"kind": "walk", "least_bps": 25e9, "most_bps": 100e9, "every_ns": 1_000_000}}
 SHORTER: dict[str, Any] = parse("""
 steps:
   - {at_ns: 0, rate_bps: 1.0e+11, delay_ns: 1000}
@@ -147,6 +145,31 @@ def test_bytes_are_conserved_and_one_seed_gives_the_same_bits_in_any_process_on_
             assert play(simulator, threads, controller, **changes) == one
     if (controller, changes) in AS_A_WHOLE:
         assert play(simulator, 4, controller, **changes) == results
+
+
+CONSTANT: dict[str, Any] = {"link_rates": [{"link": [0, 32], "steps": [{"at_ns": 0, "rate_bps": 1e11}]}]}
+#: Changes that nothing comes of, in 20 ms.
+NEVER: dict[str, dict[str, Any]] = {
+    "an outage behind the end": {"failures": {"outages": [{"switch": 40, "at_ns": 19_999_999}]}},
+    "flowlets that never end": {"load_balancing": {"kind": "flowlet", "gap_ns": 100_000_000}},
+    "a rate that stays": CONSTANT,
+    "a rate of tcp that stays": {**TCP, **CONSTANT},
+}
+
+
+@pytest.mark.parametrize("changes", NEVER.values(), ids=NEVER)
+def test_what_never_comes_changes_no_bit(simulator: Simulator, changes: dict[str, Any]) -> None:
+    """Only columns that report it are new."""
+    transport = TCP if "transport" in changes else {}
+    for controller in ("cubic", "dctcp") if transport else ("dcqcn", "hpcc"):
+        record = {"record": {"events": True, "windows": True, "queue_series_ns": 10_000}}
+        plain = play(simulator, None, controller, **transport, **record)
+        results = play(simulator, None, controller, **changes, **record)
+        assert results.keys() >= plain.keys()
+        for key in plain.keys() - {"totals"}:
+            whole = plain[key]
+            part = {name: results[key][name] for name in whole} if isinstance(whole, dict) else results[key]
+            assert part == whole, key
 
 
 MANY: dict[str, Any] = {

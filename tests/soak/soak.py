@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Growth of memory, files and threads over steps, resets and kills: ``python -m tests.soak.soak``."""
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import functools

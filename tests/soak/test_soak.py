@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A few seconds of steps, resets and kills without growth; the long form is ``make soak``."""
 
-from __future__ import annotations
-
 import gc
 
 import pytest

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Tasks: what is drawn, fixed tests, and every front end; jobs on clusters."""
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Iterator
 from contextlib import closing
@@ -222,7 +220,7 @@ def test_a_task_of_another_package_is_made_by_name_and_by_id() -> None:
 
 
 def drawn(name: str) -> Iterator[Scenario]:
-    yield from map(task(name).training, range(4))
+    yield from map(task(name).training, range(2))
 
 
 def hosts_of(scenario: Scenario) -> dict[str, set[int]]:

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Environments without a simulator: a VecEnv with slots due at different times, and a memory task."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import gymnasium as gym

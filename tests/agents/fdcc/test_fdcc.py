@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """FDCC as a Stable-Baselines3 algorithm, and on a task that needs memory."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +14,6 @@ from stable_baselines3.common.vec_env import DummyVecEnv
 from ns3_env.agents.fdcc import FDCC, FdccConfig
 from ns3_env.agents.fdcc.policy import RecurrentTD3Policy
 from ns3_env.errors import ConfigError
-from ns3_env.policies.policy import Policy
 from tests.agents.fdcc.fake_vec_env import FakeRdmaVecEnv, RecallEnv
 
 SMALL: dict[str, Any] = {"hidden": 16, "shortcut": 16, "net_arch": [16], "batch_size": 16}
@@ -49,27 +46,6 @@ def test_one_time_step_is_one_decision_of_one_flow() -> None:
     assert count.decisions == model.num_timesteps >= 200
     assert model.num_timesteps < 200 + 20 + 3
     assert model.ep_info_buffer
-
-
-def test_predict_satisfies_the_policy_protocol_and_keeps_the_history() -> None:
-    model = small(FakeRdmaVecEnv(3), fields=("a", "b", "c"))
-    assert isinstance(model, Policy)
-    rows = np.random.default_rng(0).normal(size=(12, 2, 3)).astype(np.float32)
-    state, start = None, None
-    for step, observation in enumerate(rows):
-        actions, state = model.predict(observation, state, start)
-        assert actions.shape == (2, 1)
-        assert state is not None
-        assert state[1].tolist() == [min(step + 1, 8)] * 2
-        start = np.zeros(2, dtype=bool)
-    # The second flow starts again: its action is that of a flow without history; the first continues.
-    fresh, _ = model.predict(rows[0])
-    mixed, _ = model.predict(rows[0], state, np.array([False, True]))
-    assert mixed[1] == pytest.approx(fresh[1], abs=1e-6)
-    assert abs(mixed[0] - fresh[0]).max() > 1e-6
-    alone, _ = model.predict(rows[0][0])
-    assert alone.shape == (1,)
-    assert alone == pytest.approx(fresh[0], abs=1e-6)
 
 
 def test_weights_are_saved_and_put_into_another(tmp_path: Path) -> None:

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """FDCC's histories and n-step returns in the replay buffer, with interleaved slots."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np

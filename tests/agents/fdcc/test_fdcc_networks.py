@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """FDCC's networks: the histories that they read, compressed inputs, twin critics, and targets."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import gymnasium as gym
@@ -15,7 +13,6 @@ from stable_baselines3.common.vec_env import DummyVecEnv
 from ns3_env.agents.fdcc import FDCC, FdccConfig
 from ns3_env.agents.fdcc.exploration import StepStream
 from ns3_env.agents.fdcc.networks import RecurrentCritics, RecurrentStack
-from ns3_env.agents.fdcc.passes import read
 from ns3_env.agents.fdcc.replay import History, SlotHistories
 from ns3_env.errors import ConfigError
 from tests.agents.fdcc.fake_vec_env import FakeRdmaVecEnv
@@ -117,17 +114,6 @@ def test_a_history_s_value_does_not_depend_on_the_rest_of_the_batch() -> None:
         whole = critics(history, actions)
         part = critics(History(history.windows[33:37], history.lengths[33:37]), actions[33:37])
     assert th.equal(whole[33:37], part)
-
-
-def test_compressing_reads_sign_and_logarithm() -> None:
-    history = history_of(2, 4)
-    windows = th.sign(history.windows) * th.log(1 + th.abs(history.windows))
-    reading = read(history)
-    assert th.allclose(reading.inputs[0, :, :2].T.view(2, 4, 3), windows, atol=1e-6)
-    assert not reading.inputs[:, :, 2:].any()
-    assert th.allclose(reading.current, th.stack([windows[0, 1], windows[1, 3]]), atol=1e-6)
-    assert th.equal(history.windows, history_of(2, 4).windows)  # the input is unchanged
-    assert read(reading) is reading
 
 
 def test_a_policy_that_is_asked_reads_the_histories_that_training_reads() -> None:

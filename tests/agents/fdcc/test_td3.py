@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """FDCC's TD3: targets, losses and updates by hand, and its start as a policy's network."""
 
-from __future__ import annotations
-
 import copy
 import math
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import gymnasium as gym
@@ -18,52 +15,16 @@ from stable_baselines3.common.utils import set_random_seed
 from stable_baselines3.common.vec_env import DummyVecEnv
 
 from ns3_env.agents.fdcc import FDCC, FdccConfig, td3
-from ns3_env.agents.fdcc.passes import Reading, read
 from ns3_env.agents.fdcc.replay import History
 from ns3_env.agents.fdcc.td3 import descend
 from ns3_env.agents.fdcc.trainer import begin_as, read_fdcc_policy
-from ns3_env.errors import ConfigError
 from ns3_env.policies.file import read_policy
 from ns3_env.policies.released import load_policy, released
 from tests.agents.fdcc.fake_vec_env import FakeRdmaVecEnv
 
-FOLLOWING = read(History(th.zeros(2, 1, 1), th.ones(2, dtype=th.int64)))
-
 
 def column(*values: float) -> th.Tensor:
     return th.tensor(values, dtype=th.float32).reshape(-1, 1)
-
-
-def always(*actions: float) -> Callable[[Reading], th.Tensor]:
-    return lambda history: column(*actions)
-
-
-def twins(one: Sequence[float], two: Sequence[float]) -> Callable[[Reading, th.Tensor], th.Tensor]:
-    return lambda history, actions: th.tensor([one, two], dtype=th.float32).T
-
-
-def targets(
-    actor: Any, critics: Any, discounts: th.Tensor, rewards: float = 0.0, done: float = 0.0
-) -> th.Tensor:
-    """Targets of two transitions, the second of which may be an end, without noise."""
-    both = column(rewards, rewards)
-    return td3.targets(both, column(0.0, done), discounts, FOLLOWING, actor, critics, 0.0, 0.5)
-
-
-def test_the_target_is_the_lesser_twin_and_ends_where_the_episode_ends() -> None:
-    critics = twins([8.0, 8.0], [-4.0, 12.0])
-    target_values = targets(always(0.0, 0.0), critics, column(0.25, 0.25), rewards=2.0, done=1.0)
-    # 2 + 0.25 min(8, -4); after a termination only the return.
-    assert target_values.tolist() == [[1.0], [2.0]]
-    assert not target_values.requires_grad
-
-
-def test_targets_judge_the_target_actors_own_actions_discounted_by_the_m_steps_stored() -> None:
-    def ten_times(history: Reading, actions: th.Tensor) -> th.Tensor:
-        return th.cat([10 * actions, 10 * actions + 1], dim=1)
-
-    target_values = targets(always(0.3, -0.7), ten_times, column(0.9, 0.9**3))
-    assert target_values.flatten().tolist() == pytest.approx([2.7, -7 * 0.729])
 
 
 def test_smoothing_noise_is_normal_clipped_and_kept_within_the_actions() -> None:
@@ -279,11 +240,3 @@ def test_the_actor_stays_until_its_critics_have_learned() -> None:
     model.learn(30, reset_num_timesteps=False)
     tensors = read_fdcc_policy(model.policy).tensors
     assert not np.array_equal(tensors["lstm.weight_ih"], policy.tensors["lstm.weight_ih"])
-
-
-def test_another_network_or_observation_is_refused() -> None:
-    model = begun()
-    with pytest.raises(ConfigError, match=r"agent\.start: dispatcher reads 1 observations of qlen"):
-        begin_as(model.policy, "dispatcher", FIELDS)
-    with pytest.raises(ConfigError, match=r"agent\.start: fdcc has other layers"):
-        begun(shortcut=16)

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Direct search: its episodes, its objective by metrics, and its first networks."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,7 +14,6 @@ from ns3_env.agents.search.config import MetricsConfig, NetworkConfig, SearchCon
 from ns3_env.agents.search.metrics_objective import MetricsObjective, ended_at_the_limit, log_ratio
 from ns3_env.agents.search.network import NetworkSubject
 from ns3_env.agents.search.objectives import Episode, Episodes, ReturnObjective
-from ns3_env.errors import ConfigError
 from ns3_env.eval.comparisons.objective import METRICS_OF_EPISODES
 from ns3_env.eval.metrics import METRICS
 from ns3_env.policies.native_policy import NetworkPolicy
@@ -63,16 +60,6 @@ def test_stages_in_order_come_one_after_the_other_and_stay() -> None:
     by_generation = ["".join(x.stage for x in sampler.of_generation(number)) for number in range(6)]
     assert by_generation == ["a", "a", "a", "a", "ab", "ab"]
     assert "".join(x.stage for x in sampler.of_validation()) == "aabb"
-
-
-@pytest.mark.parametrize("lacking", ["trials", "validation"])
-def test_stages_in_order_need_an_end_and_a_validation(lacking: str) -> None:
-    settings = {"trials": 41, "stages": "in_order", "validation": {"every": 1}}
-    with pytest.raises(ValueError, match="in_order needs trials"):
-        SearchConfig.model_validate(
-            {name: x for name, x in settings.items() if name != lacking}
-            | ({"decisions": 1000} if lacking == "trials" else {})
-        )
 
 
 def test_a_curriculum_of_tasks_is_drawn_from_and_not_the_default_scenario() -> None:
@@ -141,21 +128,6 @@ def test_a_flow_that_is_starved_counts_as_ended_with_the_episode() -> None:
     )
 
 
-def test_a_candidate_that_is_the_only_baseline_has_the_score_0() -> None:
-    config = MetricsConfig(baselines=["hpcc"], terms={"fct_slowdown_avg": 1.0, "queue_avg_bytes": 0.1})
-    judge = MetricsObjective(config, METRICS_OF_EPISODES, "test")
-    scenario = Scenario.from_mapping(
-        {"traffic": {"kind": "incast", "size_bytes": 30000, "spread_ns": 9000}, "seed": 5}, "test"
-    )
-    with LocalPool(2) as players:
-        same, other = (
-            judge.begin(players, Episode("x", scenario), Controller(name=name)).result()
-            for name in ("hpcc", "dctcp")
-        )
-    assert same.score == 0
-    assert other.score != 0
-
-
 def test_the_first_policy_grows_and_its_hidden_units_know_no_queue() -> None:
     subject = NetworkSubject(NetworkConfig(fields=["rtt", "qlen"]), "x", 1, "test")
     tensors = subject.policy(subject.space.start).tensors
@@ -167,12 +139,6 @@ def test_the_first_policy_grows_and_its_hidden_units_know_no_queue() -> None:
     assert hidden == pytest.approx(0, abs=1e-6)
     other = NetworkSubject(NetworkConfig(fields=["rtt", "qlen"]), "x", 2, "test")
     assert (other.space.start != subject.space.start).any()
-
-
-def test_a_network_too_large_for_a_search_is_refused() -> None:
-    config = NetworkConfig(fields=["rtt"], hidden=[1024, 1024])
-    with pytest.raises(ConfigError, match="weights"):
-        config.shapes(config.spec("test"), "test")
 
 
 DISPATCHER = [*load_policy("dispatcher").fields]
@@ -193,19 +159,6 @@ def test_the_first_point_answers_as_the_policy_whatever_else_it_reads(tmp_path: 
     observations = np.random.default_rng(1).uniform(0, 3, (50, len(fields))).astype(np.float32)
     its_observations = observations[:, [fields.index(name) for name in DISPATCHER]]
     assert np.allclose(first.predict(observations)[0], dispatcher.predict(its_observations)[0], atol=1e-6)
-
-
-def test_a_field_or_a_layer_that_does_not_fit_is_named() -> None:
-    with pytest.raises(
-        ConfigError, match=r"network\.start\.policy: dispatcher reads remaining, last_action, .*, too"
-    ):
-        subject(DISPATCHER[:4])
-    with pytest.raises(ConfigError, match=r"network\.start\.policy: dispatcher has other layers"):
-        subject(DISPATCHER, hidden=(8, 8))
-    with pytest.raises(ConfigError):
-        subject(DISPATCHER, policy="dispatchers")
-    with pytest.raises(ConfigError, match=r"the policy 'courier' went in 0\.3: use 'dispatcher'"):
-        subject(DISPATCHER, policy="courier")
 
 
 def test_an_lstm_whose_shortcut_is_wider_begins_as_one_that_reads_less(tmp_path: Path) -> None:

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The parametrised controller at a search's start, networks fitted to it, searches of its numbers."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +12,6 @@ from ns3_env.agents.search.laws.distil import distil
 from ns3_env.agents.search.laws.order import OrderLaw
 from ns3_env.agents.search.metrics_objective import MetricsObjective
 from ns3_env.agents.search.network import LawSubject, NetworkSubject
-from ns3_env.errors import ConfigError
 from ns3_env.eval.comparisons.objective import METRICS_OF_EPISODES
 from ns3_env.policies.file import write_policy
 from ns3_env.policies.native_policy import NetworkPolicy
@@ -69,22 +66,6 @@ def test_the_first_window_falls_with_size() -> None:
     assert answer(one, flow_count=0.0, remaining=np.e) == pytest.approx(0.2)
 
 
-@pytest.mark.parametrize("kind", ["size", "delay", "sharing"])
-def test_a_law_that_went_says_what_to_use_instead(kind: str) -> None:
-    with pytest.raises(ValueError, match=rf"the law '{kind}' went in 0\.3: use 'order'"):
-        network(start={"law": {"kind": kind}})
-
-
-def test_a_network_fitted_to_the_law_answers_as_it_does() -> None:
-    law = OrderLaw()
-    weights = distil(law, OrderLaw.reads, [16, 16], 2000, 1)
-    rows = OrderLaw.situations(2000, np.random.default_rng(5))
-    x = np.sign(rows) * np.log1p(np.abs(rows))
-    for i in range(3):
-        x = np.tanh(x @ weights[f"layers.{i}.weight"].T + weights[f"layers.{i}.bias"])
-    assert np.sqrt(np.mean((x[:, 0] - np.tanh(law.answer(rows))) ** 2)) < 0.05
-
-
 def test_the_same_seed_gives_the_same_bits_and_unread_fields_weigh_nothing() -> None:
     fields = ["attained", *OrderLaw.reads]
     first, again = (distil(OrderLaw(), fields, [6], 20, 3) for _ in range(2))
@@ -121,19 +102,6 @@ def test_a_search_of_the_laws_numbers_reaches_law_action_map_and_clock() -> None
     assert far.spec.clock.model_dump()["rtt_fraction"] == pytest.approx(1.0)
     near = subject.policy(np.array([0.0, 1.0, 1.0]))
     assert near.sha256 != far.sha256  # another gain, other weights
-
-
-def test_a_number_that_there_is_not_is_refused_by_name() -> None:
-    config = LawConfig.model_validate({"parameters": {"gian": {"low": 0.1, "high": 1.0, "start": 0.5}}})
-    with pytest.raises(ConfigError, match=r"law\.parameters: there is no number 'gian'; .* is 'gain' of"):
-        LawSubject(config, network(), "run", 1, "file")
-
-
-def test_a_network_that_cannot_answer_as_the_law_is_refused() -> None:
-    with pytest.raises(ValueError, match="the law of 'start' reads shorter_backlog, too"):
-        network(fields=[name for name in OrderLaw.reads if name != "shorter_backlog"])
-    with pytest.raises(ValueError, match="an mlp with symlog and tanh"):
-        network(hidden_activation="relu")
 
 
 def test_losses_may_weigh_more_than_gains() -> None:

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The reward that is read from recordings, against the one that an agent gets."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

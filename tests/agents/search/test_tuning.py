@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Tuning: its optimum, its reproducibility, the recorded trials, and its report of the gain."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Hostile checkpoints: nothing in them runs when they are read, and faults are refused."""
 
-from __future__ import annotations
-
 import base64
 import io
 import itertools

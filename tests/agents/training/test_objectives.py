@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Result of PPO with a reward for serving short flows first."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Resumed runs against runs that never stopped: the same bits, from any checkpoint."""
 
-from __future__ import annotations
-
 import errno
 import functools
 import json

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Validation by held-back episodes: ends of stages, separate seeds, and draws of a stage."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -48,18 +46,6 @@ def curriculum(randomise: dict[str, Any] | None = None, seed: int = 1, **config:
 
 def flows(curriculum: Curriculum, episode: int) -> int:
     return curriculum(episode).agent_flow_count
-
-
-def test_a_stage_is_left_once_its_score_improves_no_more_and_by_count_at_the_latest() -> None:
-    by_score = curriculum()
-    assert flows(by_score, 0) == 2
-    by_score.judge([1.0])
-    assert flows(by_score, 1) == 2
-    by_score.judge([1.02])
-    assert [flows(by_score, n) for n in (2, 3)] == [3, 3]
-    assert by_score.entered == [0, 2]
-    by_count = curriculum()
-    assert [flows(by_count, n) for n in (49, 50)] == [2, 3]
 
 
 def test_two_validations_without_an_episode_between_leave_one_stage() -> None:
@@ -205,23 +191,6 @@ def validations() -> Iterator[Validations]:
 def played(env: RolloutEnv, policy: bytes) -> tuple[float, ...]:
     rollout = env.next(lambda: policy, Exploration(noise=0.1))
     return rollout.episode, rollout.seed, float(rollout.rewards.sum())
-
-
-def test_no_validations_seed_is_learned_from(
-    validations: Validations, policy: bytes, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seeds = []
-    real = Rollouts.next
-
-    def watched(rollouts: Rollouts) -> Any:
-        rollout = real(rollouts)
-        seeds.append(rollout.seed)
-        return rollout
-
-    monkeypatch.setattr(Rollouts, "next", watched)
-    validations.validate(policy, [scenario for _, scenario in curriculum().held_back()] * 5)
-    assert len(set(seeds)) == 10
-    assert not set(seeds) & {episode_seed(1, episode) for episode in range(20_000)}
 
 
 def test_a_score_is_the_mean_reward_without_exploration_and_the_same_each_time(

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Datasets of trajectories: files and their reading, values of returns, the seeds in them."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterator
 from importlib.metadata import version
