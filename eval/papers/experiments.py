@@ -24,10 +24,9 @@ from ns3_env.eval.episodes.entry import trained_policies
 from ns3_env.eval.output.progress import progress_lines
 from ns3_env.eval.output.results import PARQUET, Row, write_rows
 from ns3_env.eval.output.table import write_json
-from ns3_env.eval.papers.entries import Policies
+from ns3_env.eval.papers.declared import Policies
 from ns3_env.eval.papers.experiment import Experiment, Setup
-from ns3_env.eval.papers.outcome import Outcome
-from ns3_env.eval.papers.over_seeds import combine, parse_seeds
+from ns3_env.eval.papers.outcome import Outcome, combine, parse_seeds
 from ns3_env.eval.papers.show import RESULT, refresh, show
 from ns3_env.simulator import Simulator, list_controllers
 
