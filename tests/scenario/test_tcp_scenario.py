@@ -15,9 +15,8 @@ from ns3_env.envs.gym_env import FlowEnv
 from ns3_env.envs.pettingzoo_env import FlowParallelEnv
 from ns3_env.envs.rollouts import Rollouts
 from ns3_env.errors import ScenarioError, ScenarioWarning, SimulatorNotFound
-from ns3_env.eval.benchmark.entries import check
 from ns3_env.eval.benchmark.folder import fingerprint
-from ns3_env.eval.benchmark.suite import Suite
+from ns3_env.eval.benchmark.suite import Suite, check
 from ns3_env.eval.episodes.entry import Entry
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import EXECUTABLE_VARIABLE, TCP_EXECUTABLE_VARIABLE, find_executable, list_controllers

@@ -16,12 +16,12 @@ from matplotlib.figure import Figure
 from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.episodes.flow_series import MANY_FLOWS, percentiles
 from ns3_env.eval.episodes.trace import draw
-from ns3_env.eval.output.files import save
 from ns3_env.eval.output.multiples import stretches
 from ns3_env.eval.output.plots import (
     COLUMN_IN,
     for_paper,
     new_axes,
+    save,
 )
 from ns3_env.eval.output.table import csv_text
 from tests.samples import report_folder
