@@ -21,17 +21,16 @@ import numpy as np
 import pandas as pd
 import yaml
 from matplotlib.figure import Figure
-from pictures import save
+from pictures import ROOT, mean_cell, save
 
 from ns3_env.agents.baselines.constant import ConstantPolicy
 from ns3_env.agents.configuration.config import EnvConfig
-from ns3_env.eval.benchmark.statistics import bootstrap_interval
 from ns3_env.eval.episodes.policy import Episode, run_policy
+from ns3_env.eval.output.table import markdown_table
 from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.policies.policy import Policy
 from ns3_env.scenario import Scenario
 
-ROOT = Path(__file__).parents[2]
 SEEDS = range(1, 6)
 #: Senders of the incasts that policies are compared on; the last number is beyond what any has trained on.
 SENDERS = (2, 4, 8, 16, 32, 64)
@@ -80,15 +79,9 @@ def train(agent: str, arm: str, seed: int, out: Path) -> None:
     command = [sys.executable, "train.py", *AGENTS[agent], "--no-evaluation", f"name=seed-{seed}"]
     command += [f"seed={seed}", "--curriculum", str(runs / "curriculum.yaml"), "--runs", str(runs)]
     log = runs / f"log-{seed}.txt"
+    threads = {**os.environ, "OMP_NUM_THREADS": "1"}
     with log.open("w") as printed:
-        subprocess.run(
-            command,
-            check=True,
-            cwd=ROOT,
-            env={**os.environ, "OMP_NUM_THREADS": "1"},
-            stdout=printed,
-            stderr=printed,
-        )
+        subprocess.run(command, check=True, cwd=ROOT, env=threads, stdout=printed, stderr=printed)
     (runs / f"done-{seed}").touch()
     print(f"{agent}, {arm}, seed {seed}: trained", file=sys.stderr)
 
@@ -163,15 +156,12 @@ def main() -> None:
     table.to_csv(ROOT / "docs" / "tables" / "curriculum.csv", index=False, float_format="%.4g")
     draw(table)
     for agent, rows in table.groupby("agent", sort=False):
-        print(f"| {agent.upper()} trained on | " + " | ".join(f"{senders}" for senders in SENDERS) + " |")
-        print("|---|" + "--:|" * len(SENDERS))
-        for arm, of_arm in rows.groupby("curriculum", sort=False):
-            cells = []
-            for senders in SENDERS:
-                rewards = of_arm.loc[of_arm["senders"] == senders, "reward"].to_numpy()
-                low, high = bootstrap_interval(rewards)
-                cells.append(f"{rewards.mean():.2f} [{low:.2f}, {high:.2f}]")
-            print(f"| {arm} | " + " | ".join(cells) + " |")
+        cells = [
+            [str(arm)]
+            + [mean_cell(of_arm.loc[of_arm["senders"] == n, "reward"].to_numpy(), 2) for n in SENDERS]
+            for arm, of_arm in rows.groupby("curriculum", sort=False)
+        ]
+        print(*markdown_table([f"{agent.upper()} trained on", *map(str, SENDERS)], cells), sep="\n")
 
 
 if __name__ == "__main__":

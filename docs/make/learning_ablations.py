@@ -2,7 +2,7 @@
 """Trains PPO and SAC with one thing changed at a time, five seeds each, and prints a table of scores.
 
 Usage: python docs/make/learning_ablations.py [--algorithms ppo sac]. Both need half an hour on two cores, PPO
-six minutes; finished trainings and tests are kept. Needs the extra train.
+six minutes; finished trainings and tests are kept. Needs the extras train and report.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pandas as pd
+from pictures import ROOT, mean_cell
 
-from ns3_env.eval.benchmark.statistics import bootstrap_interval
+from ns3_env.eval.output.table import markdown_table
 
-ROOT = Path(__file__).parents[2]
 TASKS = ("Incast", "LongShort", "WebSearch")
 SEEDS = range(1, 6)
 DECISIONS = {"ppo": 200_000, "sac": 60_000}
@@ -105,16 +105,16 @@ def main() -> None:
     scores = pd.read_parquet(out / "played" / "scores.parquet")
     means = scores.groupby(["entry", "run", "task"])["score"].mean()
     columns = [f"{algorithm}, {name}" for algorithm in algorithms for name in TASKS]
-    print("| changed | " + " | ".join(columns) + " |")
-    print("|---|" + "--:|" * len(columns))
-    for variant in options.variants:
-        cells = []
-        for algorithm in algorithms:
-            for name in TASKS:
-                runs = means[folder(algorithm, variant), :, name].to_numpy()
-                low, high = bootstrap_interval(runs)
-                cells.append(f"{runs.mean():.0f} [{low:.0f}, {high:.0f}]")
-        print(f"| {variant} | " + " | ".join(cells) + " |")
+    rows = [
+        [variant]
+        + [
+            mean_cell(means[folder(algorithm, variant), :, name].to_numpy())
+            for algorithm in algorithms
+            for name in TASKS
+        ]
+        for variant in options.variants
+    ]
+    print(*markdown_table(["changed", *columns], rows), sep="\n")
 
 
 if __name__ == "__main__":

@@ -14,9 +14,8 @@ import sys
 from pathlib import Path
 
 import pandas as pd
-from pictures import ROOT
+from pictures import ROOT, mean_cell
 
-from ns3_env.eval.benchmark.statistics import bootstrap_interval
 from ns3_env.eval.output.table import markdown_table
 from ns3_env.tasks import TASKS
 
@@ -34,13 +33,9 @@ def row(name: str, out: Path) -> list[str]:
         subprocess.run(command, check=True, cwd=ROOT, stdout=subprocess.DEVNULL, env=threads)
         print(f"{name}: played", file=sys.stderr)
     by_entry = pd.read_parquet(scores).groupby("entry")["score"]
-    cells = [name, f"{by_entry.get_group('expert').mean():.0f}"]
-    for quality in QUALITIES:
-        for learner in LEARNERS:
-            tests = by_entry.get_group(f"{learner}-{quality}").to_numpy()
-            low, high = bootstrap_interval(tests)
-            cells.append(f"{tests.mean():.0f} [{low:.0f}, {high:.0f}]")
-    return cells
+    learned = [f"{learner}-{quality}" for quality in QUALITIES for learner in LEARNERS]
+    cells = [mean_cell(by_entry.get_group(entry).to_numpy()) for entry in learned]
+    return [name, f"{by_entry.get_group('expert').mean():.0f}", *cells]
 
 
 def main() -> None:

@@ -10,15 +10,23 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib
+import numpy as np
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 from PIL import Image
 
+from ns3_env.eval.benchmark.statistics import bootstrap_interval
 from ns3_env.eval.output.plots import settings
 
 ROOT = Path(__file__).parents[2]
 IMAGES = ROOT / "docs" / "images"
 #: Colours of two groups, RDMA's and TCP's for one, or of a first and a second class.
 BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"
+
+
+def mean_cell(values: NDArray[np.float64], digits: int = 0) -> str:
+    """ "28 [22, 38]": the mean, and its 95 % interval."""
+    return "{:.{n}f} [{:.{n}f}, {:.{n}f}]".format(values.mean(), *bootstrap_interval(values), n=digits)
 
 
 @contextmanager

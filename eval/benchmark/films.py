@@ -9,8 +9,8 @@ from pathlib import Path
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.benchmark.suite import Suite, SuiteScenario
 from ns3_env.eval.episodes.entry import Entry
+from ns3_env.eval.film.page import PAGE, write_films
 from ns3_env.eval.film.recording import FILE
-from ns3_env.eval.film.watch import PAGE, write_films
 from ns3_env.programs.executable import references
 
 

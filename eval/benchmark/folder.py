@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Folder of a benchmark: the resolved suite, errors, and a folder for each cell with its metrics."""
+"""Folder of a benchmark: the resolved suite, errors, and a folder for each cell with its metrics and CSVs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
@@ -25,9 +25,14 @@ from ns3_env.errors import ScenarioError, SimulatorNotFound
 from ns3_env.eval.benchmark.suite import LABELS, Suite
 from ns3_env.eval.episodes.entry import Entry
 from ns3_env.eval.metrics import own_metrics, own_sources
+from ns3_env.eval.output.table import RUN_AGAIN, read_csv
 from ns3_env.programs.transport import TRANSPORTS, Transport, other
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import find_executable
+from ns3_env.simulator.results import Floats
+
+if TYPE_CHECKING:
+    import pandas
 
 #: Layout of the folder; another number is another layout.
 FORMAT = 1
@@ -144,18 +149,13 @@ def fingerprint(scenario: Scenario, entry: Entry, seed: int, used: Mapping[str, 
     others.append(_program(other(scenario.transport)))
     content = {
         "format": FORMAT,
-        "scenario": _as_json(scenario),
+        # Without its seed, as the suite has the seeds, and a film's samples, whose choice changes no result.
+        "scenario": scenario.model_dump(mode="json", exclude={"seed": True, "record": {"film_ns"}}),
         "controller": entry.model_dump(mode="json", exclude=set(LABELS)),
         "seed": seed,
         "versions": {key: value for key, value in used.items() if key not in others},
     }
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
-
-
-def _as_json(scenario: Scenario) -> dict[str, Any]:
-    """The scenario without its seed, as the suite has the seeds, and without a film's samples, whose choice
-    changes no result."""
-    return scenario.model_dump(mode="json", exclude={"seed": True, "record": {"film_ns"}})
 
 
 def versions_in_use() -> dict[str, str]:
@@ -262,3 +262,65 @@ def _cells_in(path: Path) -> list[Cell]:
                 f"{file}: not a cell's metrics; remove {file.parent} and run the benchmark again"
             ) from None
     return cells
+
+
+#: kind -> id -> (times in ns, values), as in series.csv.
+Series = dict[str, dict[str, tuple[Floats, Floats]]]
+
+
+@dataclass(frozen=True)
+class Flows:
+    """The flows of one cell: sizes (bytes), ends (ns) and slowdowns, (n,) each; NaN if one did not end.
+
+    Sizes of endless flows are NaN. With a measurement window, slowdowns are also NaN for flows that
+    start outside.
+    """
+
+    sizes: Floats
+    ends: Floats
+    slowdowns: Floats
+
+
+def read_flows(cell: Cell) -> Flows:
+    """Reads a cell's flows.csv. Raises ScenarioError."""
+    return flows_in(cell.folder / "flows.csv")
+
+
+def flows_in(path: Path, hint: str = RUN_AGAIN) -> Flows:
+    """Reads a table of flows. Raises ScenarioError, with a ``hint``."""
+    columns = ("size_bytes", "fct_ns", "standalone_ns", "end_ns")
+    frame = read_csv(path, columns, ("counted", "endless"), hint=hint)
+    frame = frame.assign(**{"counted": 1.0, "endless": 0.0, **frame})
+    counts = (frame["fct_ns"] >= 0) & (frame["counted"] > 0)
+    sizes = frame["size_bytes"].where(frame["endless"] == 0)
+    slowdowns = (frame["fct_ns"] / frame["standalone_ns"]).where(counts)
+    ends = frame["end_ns"].where(frame["end_ns"] >= 0)
+    return Flows(*(column.to_numpy() for column in (sizes, ends, slowdowns)))
+
+
+def read_losses(cell: Cell) -> pandas.DataFrame | None:
+    """Reads a cell's losses.csv: ``node``, ``port``, ``peer``, ``cause``, ``packets`` and ``payload_bytes``
+    that one port lost by one cause; None without losses. Raises ScenarioError."""
+    columns = ("node", "port", "peer", "cause", "packets", "payload_bytes")
+    path = cell.folder / "losses.csv"
+    return read_csv(path, columns, text=("cause",)) if path.is_file() else None
+
+
+def read_queue_cdf(cell: Cell) -> tuple[str, Floats, Floats]:
+    """Reads a cell's queue_cdf.csv: "node:port" of the bottleneck, lengths in bytes ascending, (n,), and the
+    share of time at or below each, (n,). Raises ScenarioError."""
+    columns = ("node", "port", "bytes", "cdf")
+    frame = read_csv(cell.folder / "queue_cdf.csv", columns, text=("node", "port"))
+    port = f"{frame['node'][0]}:{frame['port'][0]}" if len(frame) else ""
+    return port, frame["bytes"].to_numpy(), frame["cdf"].to_numpy()
+
+
+def read_series(cell: Cell) -> Series:
+    """Reads a cell's series.csv; empty without one. Raises ScenarioError."""
+    path = cell.folder / "series.csv"
+    series: Series = {}
+    if path.is_file():
+        frame = read_csv(path, ("kind", "id", "t_ns", "value"), text=("kind", "id"))
+        for (kind, name), rows in frame.groupby(["kind", "id"], sort=False):
+            series.setdefault(kind, {})[name] = rows["t_ns"].to_numpy(), rows["value"].to_numpy()
+    return series

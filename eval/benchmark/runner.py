@@ -28,7 +28,6 @@ from ns3_env.config.files import write_atomically, write_files
 from ns3_env.config.folders import alone_in, replace_folders
 from ns3_env.errors import ConfigError, ScenarioError, SimulatorDied
 from ns3_env.eval.benchmark.cell import CellJob, Played, cost, work_in
-from ns3_env.eval.benchmark.entries import check, join, refuse_imports
 from ns3_env.eval.benchmark.films import has_film
 from ns3_env.eval.benchmark.folder import (
     BenchFolder,
@@ -40,7 +39,7 @@ from ns3_env.eval.benchmark.folder import (
     versions_in_use,
     write_suite,
 )
-from ns3_env.eval.benchmark.suite import Suite
+from ns3_env.eval.benchmark.suite import Suite, check, join, refuse_imports
 from ns3_env.eval.benchmark.summary import show
 from ns3_env.eval.film.recording import FILE as FILM
 from ns3_env.eval.metrics import own_metrics
@@ -109,7 +108,7 @@ def benchmark(
     claim(out)
     _say_where(suite, console)
     with alone_in(out, "benchmark", ScenarioError):
-        write_suite(out, suite, _typed() if command is None else command)
+        write_suite(out, suite, ["python", "-m", "eval", *sys.argv[1:]] if command is None else command)
         for unfinished in out.glob("cells/*/*/.seed-*.partial"):
             shutil.rmtree(unfinished, ignore_errors=True)
         todo = _todo(out, suite, watch)
@@ -324,8 +323,3 @@ class _View:
 
 def _cell_name(key: Key) -> str:
     return f"{key[0]} / {key[1]} / seed {key[2]}"
-
-
-def _typed() -> list[str]:
-    """The command line, as one would type it in the project's folder."""
-    return ["python", "-m", "eval", *sys.argv[1:]]

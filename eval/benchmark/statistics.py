@@ -14,8 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ns3_env.errors import ScenarioError
-from ns3_env.eval.benchmark.folder import Cell
-from ns3_env.eval.benchmark.frames import Flows, read_flows
+from ns3_env.eval.benchmark.folder import Cell, Flows, read_flows
 from ns3_env.eval.metrics.slowdown import SIZE_BUCKETS
 
 FloatArray = npt.NDArray[np.float64]

@@ -38,7 +38,9 @@ def show(folder: BenchFolder, console: Console) -> None:
     way = ["way\n%"] if with_way else []
     columns = [x for x in COLUMNS if x[0] != UNFINISHED or not _all_finished(summary)]
     headings = ("\nslowdown", "vs best\n(95 %)", *way, *(heading for _, heading, _, _ in columns))
-    table = new_table(_title(folder), "\ncontroller", headings)
+    seeds = len(folder.suite.seeds)
+    title = f"{folder.suite.title or folder.source}, {seeds} seed{'s' * (seeds != 1)} ({folder.path})"
+    table = new_table(title, "\ncontroller", headings)
     metric_rows: list[tuple[str | Text, list[float]]] = []
     for scenario in summary:
         verdict, best = scenario.verdicts[SCORE], scenario.best.get(SCORE)
@@ -83,11 +85,6 @@ def notes(folder: BenchFolder) -> list[str]:
             f"e.g. {x.scenario} / {x.controller} / seed {x.seed}"
         )
     return lines
-
-
-def _title(folder: BenchFolder) -> str:
-    seeds = len(folder.suite.seeds)
-    return f"{folder.suite.title or folder.source}, {seeds} seed{'s' * (seeds != 1)} ({folder.path})"
 
 
 def _all_finished(summary: Sequence[Standing]) -> bool:

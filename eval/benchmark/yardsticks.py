@@ -10,7 +10,6 @@ import numpy as np
 
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.benchmark.statistics import Difference, least_pairs, paired
-from ns3_env.eval.episodes.entry import Entry
 from ns3_env.policies.released import CONSTANT_WINDOW
 from ns3_env.programs.transport import Transport
 
@@ -43,7 +42,8 @@ def within_noise(folder: BenchFolder) -> Iterator[str]:
     suite = folder.suite
     for case in suite.scenarios:
         entries = suite.entries_of(case)
-        yardstick = next((entry.name for entry in entries if _is_constant(entry)), None)
+        constant = CONSTANT_WINDOW.name, CONSTANT_WINDOW.attributes
+        yardstick = next((x.name for x in entries if (x.controller, x.attributes) == constant), None)
         if yardstick is None:
             continue
         base = {cell.seed: cell.metrics for cell in folder.cells_of(case.name, yardstick)}
@@ -52,10 +52,6 @@ def within_noise(folder: BenchFolder) -> Iterator[str]:
             differences = _differences([x.metrics for x in cells], [base[x.seed] for x in cells])
             if _all_alike(differences):
                 yield f"{case.name}: {entry.name} is within noise of {yardstick}: {_listed(differences)}"
-
-
-def _is_constant(entry: Entry) -> bool:
-    return entry.controller == CONSTANT_WINDOW.name and entry.attributes == CONSTANT_WINDOW.attributes
 
 
 def _differences(rows: Rows, constant: Rows) -> dict[str, Difference]:

@@ -84,7 +84,7 @@ def add_report(options: argparse.ArgumentParser) -> shared.Work:
 def _report(options: argparse.Namespace) -> None:
     from ns3_env.eval.leaderboard import files
     from ns3_env.eval.leaderboard.suite import holds_tasks
-    from ns3_env.eval.output.files import FOLDER, parse_formats
+    from ns3_env.eval.output.plots import FOLDER, parse_formats
 
     formats = parse_formats(options.format)
     if options.page is not None or holds_tasks(options.run):

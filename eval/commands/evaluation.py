@@ -51,8 +51,8 @@ def add_thresholds(options: argparse.ArgumentParser) -> Work:
     shared.add(options, "--runs", "--json")
 
     def work(arguments: argparse.Namespace) -> None:
-        from ns3_env.eval.papers.over_seeds import parse_seeds
-        from ns3_env.eval.thresholds.report import report, train_seeds
+        from ns3_env.eval.papers.outcome import parse_seeds
+        from ns3_env.eval.thresholds.compare import report, train_seeds
 
         runs = list(arguments.run)
         if arguments.train is not None:

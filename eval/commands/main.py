@@ -6,17 +6,23 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from importlib import metadata
+from importlib import import_module, metadata
 
-#: Each command, and its purpose; --help lists its options.
+#: Each command: its module, which is imported when it runs, and its purpose; --help lists its options.
 COMMANDS = {
-    "train": "trains the configured policy, or searches one (in a clone: python train.py)",
-    "eval": "measures policies, controllers and the simulator (python -m eval)",
-    "export": "writes a trained policy into one file (python export.py)",
-    "record": "records a policy on a task as a dataset for learning offline",
-    "list": "lists controllers, policies, suites, scenarios, tasks, fields, rewards, actions",
-    "config": "prints the flags that ns-3 scripts with RDMA are built with",
-    "script": "writes a scenario as an ns-3 script",
+    "train": (
+        "eval.commands.train",
+        "trains the configured policy, or searches one (in a clone: python train.py)",
+    ),
+    "eval": ("eval.commands.evaluation", "measures policies, controllers and the simulator (python -m eval)"),
+    "export": ("eval.commands.export", "writes a trained policy into one file (python export.py)"),
+    "record": ("eval.commands.record", "records a policy on a task as a dataset for learning offline"),
+    "list": (
+        "eval.commands.lists",
+        "lists controllers, policies, suites, scenarios, tasks, fields, rewards, actions",
+    ),
+    "config": ("programs.scripts", "prints the flags that ns-3 scripts with RDMA are built with"),
+    "script": ("scenario.script", "writes a scenario as an ns-3 script"),
 }
 
 
@@ -30,7 +36,7 @@ def parser() -> argparse.ArgumentParser:
     version = metadata.version("ns3-env")
     command_line.add_argument("--version", action="version", version=f"%(prog)s {version}")
     commands = command_line.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for name, what in COMMANDS.items():
+    for name, (_, what) in COMMANDS.items():
         commands.add_parser(name, help=what, add_help=False)
     return command_line
 
@@ -39,33 +45,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command; returns its exit code. Returns 2 if there is no such command."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     command = parser().parse_args(words[:1]).command
-    if command == "train":
-        from ns3_env.eval.commands import train
-
-        return train.main(words[1:])
-    if command == "eval":
-        from ns3_env.eval.commands import evaluation
-
-        return evaluation.main(words[1:])
-    if command == "record":
-        from ns3_env.eval.commands import record
-
-        return record.main(words[1:])
-    if command == "list":
-        from ns3_env.eval.commands import lists
-
-        return lists.main(words[1:])
-    if command == "config":
-        from ns3_env.programs import scripts
-
-        return scripts.main(words[1:])
-    if command == "script":
-        from ns3_env.scenario import script
-
-        return script.main(words[1:])
-    from ns3_env.eval.commands import export
-
-    return export.main(words[1:])
+    module, _ = COMMANDS[command]
+    code: int = import_module(f"ns3_env.{module}").main(words[1:])
+    return code
 
 
 if __name__ == "__main__":

@@ -42,8 +42,8 @@ def _comparison(options: argparse.ArgumentParser) -> shared.Work:
     shared.add(options, "--format")
 
     def work(arguments: argparse.Namespace) -> None:
-        from ns3_env.eval.comparisons.figure import draw_comparison
-        from ns3_env.eval.output.files import parse_formats
+        from ns3_env.eval.comparisons.compare import draw_comparison
+        from ns3_env.eval.output.plots import parse_formats
 
         print(draw_comparison(arguments.run / "evaluation", formats=parse_formats(arguments.format)))
 
@@ -107,7 +107,7 @@ def _watch(options: argparse.ArgumentParser) -> shared.Work:
     options.add_argument("out", type=Path, metavar="DIR", help="the --out of run --watch")
 
     def work(arguments: argparse.Namespace) -> None:
-        from ns3_env.eval.film.watch import write_films
+        from ns3_env.eval.film.page import write_films
 
         for page in write_films(arguments.out):
             print(page)

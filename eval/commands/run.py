@@ -44,7 +44,7 @@ def _work(options: argparse.Namespace) -> None:
 
     formats = []
     if options.format:
-        from ns3_env.eval.output.files import parse_formats
+        from ns3_env.eval.output.plots import parse_formats
 
         formats = parse_formats(options.format)
     labels = shared.labels(options.label)
@@ -55,10 +55,10 @@ def _work(options: argparse.Namespace) -> None:
         trace = TraceFiles(formats)
     film = None
     if options.watch:
-        from ns3_env.eval.film import watch
+        from ns3_env.eval.film import page as film_page
         from ns3_env.eval.film.recording import FilmFiles
 
-        watch.refuse_other(options.out)
+        film_page.refuse_other(options.out)
         film = FilmFiles()
     entries = run(
         options.scenario,
@@ -84,5 +84,5 @@ def _work(options: argparse.Namespace) -> None:
     elif formats and trace is None:
         print("no figure: there is one entry; --trace draws what happened under it")
     if options.watch:
-        for page in watch.write_films(options.out):
+        for page in film_page.write_films(options.out):
             print(page)

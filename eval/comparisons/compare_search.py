@@ -79,7 +79,10 @@ def after_search(plan: Plan, folder: RunFolder, json_file: Path | None = None) -
     content: dict[str, Any] = {
         name: {
             **without_nan(values),
-            "reward": {place: _finite(values) for place, values in scores[name].items()},
+            "reward": {
+                place: [float(x) if np.isfinite(x) else None for x in rewards]
+                for place, rewards in scores[name].items()
+            },
         }
         for name, values in means(episodes_by_name, table_scenario.transport).items()
     }
@@ -132,10 +135,6 @@ def _over(scores: Mapping[str, Floats], places: Mapping[str, Scenario]) -> Float
     """Mean over these scenarios, seed by seed."""
     means: Floats = np.mean([scores[place] for place in places], axis=0)
     return means
-
-
-def _finite(values: Floats) -> list[float | None]:
-    return [float(x) if np.isfinite(x) else None for x in values]
 
 
 def _score_table(scores: Mapping[str, Mapping[str, Floats]], heading: str) -> Table:

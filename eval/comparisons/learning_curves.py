@@ -16,8 +16,7 @@ from matplotlib import colormaps
 from matplotlib.axes import Axes
 
 from ns3_env.errors import ConfigError
-from ns3_env.eval.output.files import write_picture
-from ns3_env.eval.output.plots import OTHERS, Floats, new_axes, styles
+from ns3_env.eval.output.plots import OTHERS, Floats, new_axes, styles, write_picture
 
 #: Possible x axes of a run; the first that its table has is used.
 COUNTS = {"time/total_timesteps": "decisions", "tuning/generation": "generations"}

@@ -13,8 +13,7 @@ from matplotlib.figure import Figure
 from ns3_env.decision.observations import field_indices
 from ns3_env.errors import ConfigError
 from ns3_env.eval.episodes.entry import policy_of
-from ns3_env.eval.output.files import write_picture
-from ns3_env.eval.output.plots import Floats
+from ns3_env.eval.output.plots import Floats, write_picture
 from ns3_env.policies.header import MAX_HISTORY
 from ns3_env.policies.native_policy import NetworkPolicy
 

@@ -13,7 +13,7 @@ from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.benchmark.runner import benchmark
 from ns3_env.eval.benchmark.standings import standings
 from ns3_env.eval.benchmark.suite import Suite
-from ns3_env.eval.output.files import write_picture
+from ns3_env.eval.output.plots import write_picture
 from ns3_env.eval.report.curves import overview, sweeps
 from ns3_env.eval.report.pictures import looks_of
 

@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 from rich.console import Console
 
-from ns3_env.eval.metrics.job_times import SECTION, covered_ns, groups
+from ns3_env.eval.metrics.goodput import covered_ns
+from ns3_env.eval.metrics.job_times import SECTION, groups
 from ns3_env.eval.output.table import new_table, print_table
 from ns3_env.simulator.results import Floats, Results
 
@@ -209,7 +210,7 @@ class _Graph:
     def _measure(self, rows: Rows, on_path: Floats) -> Part:
         part = int(self._part[rows[0]])
         path = float(on_path[part])
-        active = covered_ns(zip(self._start[rows], self.end[rows], strict=True))
+        active = covered_ns(self._start[rows], self.end[rows])
         least = path if rows[0] >= self._flows else self._cards_need(rows)
         return Part(self._parts[part], path, active, least)
 

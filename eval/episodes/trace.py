@@ -19,9 +19,18 @@ from matplotlib.figure import Figure
 from ns3_env.config.files import write_file
 from ns3_env.eval.episodes.flow_series import MANY_FLOWS, draw_flow_series
 from ns3_env.eval.episodes.recording import COLUMNS, recorded_series
-from ns3_env.eval.output.files import FOLDER, save
 from ns3_env.eval.output.multiples import band
-from ns3_env.eval.output.plots import Floats, figure_font, for_paper, new_axes, picture, settings, time_unit
+from ns3_env.eval.output.plots import (
+    FOLDER,
+    Floats,
+    figure_font,
+    for_paper,
+    new_axes,
+    picture,
+    save,
+    settings,
+    time_unit,
+)
 from ns3_env.simulator.results import bottleneck
 
 Results = Mapping[str, Any]

@@ -38,17 +38,18 @@ class Variants(Strict):
 
     def cases(self, scale: float = 1.0) -> dict[Any, Scenario]:
         """Scenarios of a scale, by the name on the axis, or a tuple of names on several or no axes."""
-        result = {}
-        for names in itertools.product(*self.axes.values()):
-            if list(names) in self.without:
-                continue
-            keys: Mapping[str, Any] = self.scenario
-            for axis, name in zip(self.axes.values(), names, strict=True):
-                for key, value in axis[name].items():
-                    keys = put(keys, key, value)
-            case = names[0] if len(names) == 1 else names
-            result[case] = Scenario.from_mapping(scaled(keys, scale), str(case))
-        return result
+        every = (x for x in itertools.product(*self.axes.values()) if list(x) not in self.without)
+        names = (x[0] if len(x) == 1 else x for x in every)
+        return {case: self.case(case, scale) for case in names}
+
+    def case(self, case: Any, scale: float = 1.0) -> Scenario:
+        """One of the :meth:`cases`. Raises KeyError."""
+        keys: Mapping[str, Any] = self.scenario
+        names = case if isinstance(case, tuple) else (case,)
+        for axis, name in zip(self.axes.values(), names, strict=True):
+            for key, value in axis[name].items():
+                keys = put(keys, key, value)
+        return Scenario.from_mapping(scaled(keys, scale), str(case))
 
 
 def scaled(value: Any, scale: float) -> Any:

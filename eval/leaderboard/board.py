@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 from ns3_env.config.model import nearest, shown
 from ns3_env.errors import ConfigError
 from ns3_env.eval.leaderboard.anchors import GROUPS, Group, group_of
-from ns3_env.eval.leaderboard.scores import scores_of
-from ns3_env.eval.leaderboard.statistics import (
+from ns3_env.eval.leaderboard.scores import (
     Estimate,
     interquartile_mean,
     probability_of_improvement,
     range_of_runs,
+    scores_of,
 )
 from ns3_env.tasks import TASKS
 

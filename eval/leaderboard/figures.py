@@ -14,8 +14,7 @@ from matplotlib.ticker import EngFormatter
 from ns3_env.eval.benchmark.statistics import FloatArray, percentiles
 from ns3_env.eval.comparisons.learning_curves import together
 from ns3_env.eval.leaderboard.board import Leaderboard
-from ns3_env.eval.leaderboard.scores import require
-from ns3_env.eval.leaderboard.statistics import Estimate, resampled_means
+from ns3_env.eval.leaderboard.scores import Estimate, require, resampled_means
 from ns3_env.eval.output.plots import figure_font, legend, new_axes, styles
 
 if TYPE_CHECKING:

@@ -1,23 +1,188 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Suite of the tasks' test scenarios, and the tasks that a benchmark's folder contains."""
+"""Suite of the tasks' test scenarios, its entries, and the tasks that a benchmark's folder contains."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from ns3_env.agents.training.checkpoint import checkpoints_of, resolve
 from ns3_env.config.command_line import typed
-from ns3_env.config.model import nearest
-from ns3_env.errors import ConfigError
+from ns3_env.config.gone import farewell
+from ns3_env.config.model import nearest, shown
+from ns3_env.decision.observations import declared
+from ns3_env.decision.task import unknown_fields
+from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.eval.benchmark.folder import SUITE, read_suite
 from ns3_env.eval.benchmark.suite import Suite, SuiteScenario
-from ns3_env.eval.leaderboard.anchors import group_of
+from ns3_env.eval.episodes.arguments import is_known
+from ns3_env.eval.episodes.entry import Entry, in_full
+from ns3_env.eval.leaderboard.anchors import LAYER2, group_of
 from ns3_env.eval.leaderboard.board import REFERENCES
-from ns3_env.eval.leaderboard.entrants import can_play, default_names, entries_of
+from ns3_env.policies.released import (
+    CONSTANT,
+    LAYOUT,
+    TRAINED,
+    controller_names,
+    policy_path,
+    released_names,
+    trained_names,
+)
+from ns3_env.programs.transport import TRANSPORTS
+from ns3_env.scenario import AGENT, POLICY, Controller
+from ns3_env.simulator import list_controllers
 from ns3_env.tasks import FIRST_TEST_SEED, TASKS, TESTS, TaskSpec, task
 from ns3_env.tasks.anchors import anchors_of, digest
 from ns3_env.tasks.registry import PORT_TASKS
+
+#: The parameters of an entry that is one of several runs, policies or checkpoints.
+RUN, TASK, DECISIONS = "run", "task", "decisions"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]*")
+#: Controllers that are no entries; the constant window replaces ``fixed-window``.
+_LEFT_OUT = (AGENT, POLICY, "fixed-window")
+
+
+def default_names(specs: Sequence[TaskSpec]) -> list[str]:
+    """All controllers of the tasks' transports, the released policies, and bundled trained entries."""
+    transports = {spec.test(0).transport for spec in specs}
+    rules = [name for x in TRANSPORTS if x in transports for name in list_controllers(transport=x)]
+    rules = [name for name in rules if name not in _LEFT_OUT]
+    rules += [CONSTANT] * ("rdma" in transports)
+    trained = sorted(str(path) for path in TRAINED.glob("*/") if path.is_dir())
+    return [*dict.fromkeys(rules), *released_names(), *trained]
+
+
+def entries_of(names: Sequence[str], learning: bool = False) -> list[Entry]:
+    """The entries that a command line names, one for each of their policies.
+
+    Args:
+        names: a controller, a released policy, PATH, or NAME=PATH. A path is a policy (a run's folder, a
+            checkpoint's, a policy's file or its folder), or a folder of an entry's runs; each of those is a
+            policy, or a folder with a policy for each task, by the task's name.
+        learning: true for all checkpoints of a run's folder instead of only the newest one.
+
+    Raises:
+        ConfigError: no such controller or path, a name is in use, a folder has no policy, or there is no
+            run's folder to learn from.
+    """
+    policies: dict[str, list[Entry]] = {}
+    for text in names:
+        name, several = _parse_entrant(text)
+        if name in policies:
+            raise ConfigError(f"--entries: {name!r} is there twice")
+        policies[name] = several
+    entries = [entry for several in policies.values() for entry in several]
+    if learning:
+        entries = [checkpoint for entry in entries for checkpoint in _checkpoints(entry)]
+        if not any(DECISIONS in entry.parameters for entry in entries):
+            raise ConfigError("--learning: none of --entries is a run's folder, or a folder of such")
+    return entries
+
+
+def can_play(entry: Entry, spec: TaskSpec) -> bool:
+    """Returns whether a task provides an entry's observations, and it is compatible with the other flows.
+
+    Raises ConfigError if its policy cannot be read.
+    """
+    if entry.parameters.get(TASK, spec.name) != spec.name:
+        return False
+    if entry.controller is not None:
+        return _plays(Controller(name=entry.controller, attributes=entry.attributes), spec)
+    decider = resolve(Path(entry.checkpoint or "")).load()
+    if isinstance(decider, Controller):
+        return _plays(decider, spec)
+    transport = spec.test(0).transport
+    fields = declared(decider.policy.fields)
+    if group_of(spec) == LAYER2:
+        return set(fields) <= set(declared(spec.fields))
+    hears_frames = any(field.startswith("notified_") for field in fields)
+    return not hears_frames and unknown_fields(transport, fields) is None
+
+
+def _plays(rule: Controller, spec: TaskSpec) -> bool:
+    first = spec.test(0)
+    if rule.name not in list_controllers(transport=first.transport):
+        return False
+    try:
+        first.under(rule.name, rule.attributes).to_simulator_json()
+    except ScenarioError:  # switches cannot mark for it and for the other flows at once
+        return False
+    return True
+
+
+def _parse_entrant(text: str) -> tuple[str, list[Entry]]:
+    """An entry's name, and its policies."""
+    name, equals, path = text.rpartition("=")
+    if not equals:
+        if text in trained_names():
+            return text, list(_policies(text, TRAINED / text))
+        if text in released_names() or (is_known(text) and text not in (AGENT, POLICY)):
+            return text, [Entry.model_validate(in_full(text))]
+        name = Path(text).absolute().name.partition(".")[0] if Path(text).is_file() else Path(text).name
+    if not Path(path).exists() and path not in released_names():
+        names = [x for transport in TRANSPORTS for x in controller_names(transport)]
+        raise ConfigError(
+            "--entries: "
+            + (
+                farewell("policy", path)
+                or f"{shown(path)} is no rule, no released policy and no path{nearest(path, names)}"
+            )
+        )
+    if not _NAME.fullmatch(name):
+        raise ConfigError(f"--entries: the name {name!r}: only letters, digits and _ . + - please")
+    return name, list(_policies(name, Path(path)))
+
+
+def _policies(name: str, path: Path) -> Iterator[Entry]:
+    """The policies of an entry, an entry of the suite each, of the same family. Raises ConfigError."""
+    if _is_policy(path):
+        yield Entry(name=name, checkpoint=str(path))
+        return
+    for run in _folders(path):
+        if _is_policy(run):
+            yield _run(name, run, run.name)
+            continue
+        of_tasks = [folder for folder in _folders(run) if folder.name in TASKS and _is_policy(folder)]
+        if not of_tasks:
+            raise ConfigError(f"--entries: {run} is no policy, and holds none by a task's name")
+        yield from (_run(name, folder, run.name, folder.name) for folder in of_tasks)
+
+
+def _run(name: str, path: Path, run: str, task: str | None = None) -> Entry:
+    parameters = {RUN: run} if task is None else {RUN: run, TASK: task}
+    whole = ".".join([name, *parameters.values()])
+    return Entry(name=whole, family=name, parameters=dict(parameters), checkpoint=str(path))
+
+
+def _checkpoints(entry: Entry) -> Iterator[Entry]:
+    """Yields an entry for each checkpoint if the entry is a run, else the entry itself."""
+    run = Path(entry.checkpoint or "")
+    if entry.checkpoint is None or not (run / "config.yaml").exists():
+        yield entry
+        return
+    for decisions, folder in checkpoints_of(run):
+        yield entry.model_copy(
+            update={
+                "name": f"{entry.name}.{decisions}",
+                "family": entry.of,
+                "parameters": {**entry.parameters, DECISIONS: decisions},
+                "checkpoint": str(folder),
+            }
+        )
+
+
+def _folders(path: Path) -> list[Path]:
+    folders = sorted(x for x in path.iterdir() if x.is_dir() and not x.name.startswith("."))
+    if not folders:
+        raise ConfigError(f"--entries: {path} is no policy, and holds none")
+    return folders
+
+
+def _is_policy(path: Path) -> bool:
+    """A policy's file, its folder, a checkpoint's, or a run's."""
+    return policy_path(path).is_file() or (path / LAYOUT).exists() or (path / "config.yaml").exists()
+
 
 #: Title of such a suite; a test in it is "Incast-v4-3" of the group "Incast-v4".
 TITLE = "tasks"

@@ -14,16 +14,22 @@ import numpy as np
 
 from ns3_env.eval.metrics import (  # noqa: F401, the order of tables
     convergence,
-    fairness,
     goodput,
     job_times,
     losses,
     queues,
-    round_trips,
     slowdown,
 )
-from ns3_env.eval.metrics.own import load_metrics, own_metrics, own_names, own_sources
-from ns3_env.eval.metrics.registry import METRICS, Metric, Shared, metric
+from ns3_env.eval.metrics.registry import (
+    METRICS,
+    Metric,
+    Shared,
+    load_metrics,
+    metric,
+    own_metrics,
+    own_names,
+    own_sources,
+)
 from ns3_env.simulator.results import Results, groups_of, of_group
 
 __all__ = [

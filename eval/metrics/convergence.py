@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Convergence, the time to the fair share after a join or leave, and the duration of all flows."""
+"""Convergence, the time to the fair share after a join or leave, the duration of all flows, and fairness."""
 
 from __future__ import annotations
 
 import itertools
 import math
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
 from ns3_env import _native
-from ns3_env.eval.metrics.registry import Metric, Shared, declare, metric
+from ns3_env.eval.metrics.registry import Metric, declare, declare_each, metric
 from ns3_env.simulator.results import (
     Floats,
     Results,
@@ -150,41 +149,33 @@ def convergence_summary(results: Results, tolerance: float = 0.05) -> dict[str, 
     return {"mean_ns": float(np.mean(times)), "max_ns": float(max(times)), "never": sum(never)}
 
 
-def _of_changes(shared: Shared, what: str) -> float:
-    return float(shared.once(convergence_summary)[what])
-
-
-for _name, _key, _heading, _unit, _format, _resolution, _formula in (
+declare_each(
+    convergence_summary,
     (
-        "convergence_mean_ns",
-        "mean_ns",
-        "convergence, mean",
-        "ns",
-        ",.0f",
-        10_000,
-        "mean over joins and leaves of the time until all are within 5 % of the new fair share",
+        (
+            "convergence_mean_ns",
+            "mean_ns",
+            "convergence, mean",
+            "mean over joins and leaves of the time until all are within 5 % of the new fair share",
+        ),
+        (
+            "convergence_max_ns",
+            "max_ns",
+            "convergence, longest",
+            "longest time after a join or leave until all are within 5 % of the new fair share",
+        ),
     ),
-    (
-        "convergence_max_ns",
-        "max_ns",
-        "convergence, longest",
-        "ns",
-        ",.0f",
-        10_000,
-        "longest time after a join or leave until all are within 5 % of the new fair share",
-    ),
-    (
-        "unconverged_changes",
-        "never",
-        "never converged",
-        "",
-        ",.1f",
-        1,
-        "joins and leaves after which the share was not fair before the next",
-    ),
-):
-    _of = partial(_of_changes, what=_key)
-    declare(Metric(_name, _heading, _formula, _of, "lower", _unit, _format, resolution=_resolution))
+    unit="ns",
+    format=",.0f",
+    resolution=10_000,
+)
+_FORMULA = "joins and leaves after which the share was not fair before the next"
+declare_each(
+    convergence_summary,
+    [("unconverged_changes", "never", "never converged", _FORMULA)],
+    format=",.1f",
+    resolution=1,
+)
 
 
 @metric(
@@ -199,3 +190,69 @@ def duration_ns(results: Results) -> float:
     end = flow_column(results, "end_ns")
     last = float(results["totals"]["end_ns"]) if (end < 0).any() else float(end.max(initial=0.0))
     return last - float(flow_column(results, "start_ns").min(initial=last))
+
+
+def unfair_ratio(bandwidths: Floats) -> float:
+    """(BW_max − BW_avg) / BW_avg; 0 is fair (Zhang 2023, section 5.4)."""
+    mean = float(bandwidths.mean()) if len(bandwidths) else 0.0
+    return max(0.0, (float(bandwidths.max()) - mean) / mean) if mean > 0 else math.nan
+
+
+def jain_index(bandwidths: Floats) -> float:
+    """(Σ x)² / (n Σ x²); 1 is fair, 1/n is worst."""
+    squares = float((bandwidths**2).sum())
+    return float(bandwidths.sum()) ** 2 / (len(bandwidths) * squares) if squares > 0 else math.nan
+
+
+def common_bandwidths(results: Results) -> Floats:
+    """Each flow's payload bit/s while all flows were active; empty if they never were."""
+    start, end = results["all_active"]["interval_ns"]
+    if start >= end:
+        return np.zeros(0)
+    received: Floats = np.asarray(results["all_active"]["received_bytes"], dtype=np.float64)
+    bandwidths: Floats = received * 8e9 / (end - start)
+    return bandwidths
+
+
+def lifetime_bandwidths(results: Results) -> Floats:
+    """Each flow's payload bit/s over its whole life (to the episode's end if it did not finish)."""
+    life = flow_ends(results) - flow_column(results, "start_ns")
+    acked = flow_column(results, "acked_bytes")
+    return np.divide(acked * 8e9, life, out=np.zeros_like(acked), where=life > 0)
+
+
+def _unfair_ratios(results: Results) -> dict[str, float]:
+    return {
+        "common": unfair_ratio(common_bandwidths(results)),
+        "lifetime": unfair_ratio(lifetime_bandwidths(results)),
+    }
+
+
+declare_each(
+    _unfair_ratios,
+    (
+        (
+            "unfair_ratio",
+            "common",
+            "unfair ratio",
+            "(BW_max − BW_avg) / BW_avg while all flows are active",
+        ),
+        (
+            "unfair_ratio_lifetime",
+            "lifetime",
+            "unfair ratio, lifetimes",
+            "(BW_max − BW_avg) / BW_avg over whole lives",
+        ),
+    ),
+    format=".2g",
+    resolution=0.01,
+)
+declare(
+    Metric(
+        "jain_index",
+        "Jain's index",
+        "(Σ x)² / (n Σ x²) of bandwidths while all flows are active",
+        lambda shared: jain_index(shared.once(common_bandwidths)),
+        "higher",
+    )
+)

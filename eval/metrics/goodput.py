@@ -21,8 +21,8 @@ from ns3_env.simulator.results import (
 )
 
 
-def offered_ns(starts: Floats, ends: Floats) -> float:
-    """Time in which at least one of the flows lived, ns: the union of [start, end]."""
+def covered_ns(starts: Floats, ends: Floats) -> float:
+    """Time covered by at least one of these intervals [start, end], ns."""
     order = np.argsort(starts)
     begins, until = starts[order], np.maximum.accumulate(ends[order])
     gaps = np.maximum(begins[1:] - until[:-1], 0.0).sum()
@@ -57,7 +57,7 @@ def goodput(results: Results) -> float:
     carried = 0.0
     for receiver in np.unique(into[lives]):
         flow_mask = lives & (into == receiver)
-        carried += offered_ns(starts[flow_mask], ends[flow_mask]) * rates.get(int(receiver), math.nan) / 8e9
+        carried += covered_ns(starts[flow_mask], ends[flow_mask]) * rates.get(int(receiver), math.nan) / 8e9
     return float(flow_column(results, "acked_bytes").sum() / carried) if carried > 0 else math.nan
 
 
@@ -101,7 +101,7 @@ def link_utilisation(results: Results) -> float:
     starts, ends = flow_column(results, "start_ns"), flow_ends(results)
     stream_starts, stream_ends = stream_times(results)
     starts, ends = np.concatenate([starts, stream_starts]), np.concatenate([ends, stream_ends])
-    seconds = offered_ns(starts, np.maximum(ends, starts)) / 1e9
+    seconds = covered_ns(starts, np.maximum(ends, starts)) / 1e9
     if port is None or seconds <= 0:
         return math.nan
     return float(port["tx_bytes"]) * 8 / (seconds * float(port["rate_bps"]))

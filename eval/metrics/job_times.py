@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from ns3_env.eval.metrics.goodput import covered_ns
 from ns3_env.eval.metrics.registry import Metric, Shared, declare
 from ns3_env.simulator.results import Floats, Results
 
@@ -152,7 +153,7 @@ def _span(tasks: TaskTable, part: str, finished: bool) -> Span:
     busy = np.zeros(len(ranks))
     for rows in groups(place[steps]):
         mine = steps[rows]
-        busy[place[mine[0]]] = covered_ns(zip(tasks.start[mine], tasks.end[mine], strict=True))
+        busy[place[mine[0]]] = covered_ns(tasks.start[mine], tasks.end[mine])
     return Span(
         tasks.jobs[int(tasks.job[0])],
         int(tasks.iteration[0]),
@@ -164,16 +165,6 @@ def _span(tasks: TaskTable, part: str, finished: bool) -> Span:
         float(ends.max() - ends.min()),
         finished,
     )
-
-
-def covered_ns(intervals: Iterable[tuple[float, float]]) -> float:
-    """Returns the total time covered by at least one of the intervals (start, end)."""
-    ordered = sorted(intervals)
-    total, until = 0.0, -np.inf
-    for begin, end in ordered:
-        total += max(0.0, end - max(begin, until))
-        until = max(until, end)
-    return float(total)
 
 
 def completion_times(rows: Sequence[Span]) -> list[float]:

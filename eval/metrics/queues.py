@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Priority flow control (PFC), and the bottleneck's queue: mean, percentiles, distribution."""
+"""Priority flow control (PFC), the bottleneck's queue, packets out of order and twice (RDMA), RTTs (TCP)."""
 
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ns3_env.eval.metrics.registry import Metric, Shared, count, declare, metric
+from ns3_env.eval.metrics.registry import count, declare_each, metric
 from ns3_env.simulator.results import Floats, Results, bottleneck, flow_column, flow_ends
 
 
@@ -88,18 +88,73 @@ def queue_cdf(
     return lengths, shares
 
 
-def _of_bottleneck(shared: Shared, column: str) -> float:
-    port = shared.once(bottleneck)
-    return math.nan if port is None else float(port.get(column, math.nan))
+def _of_bottleneck(results: Results) -> Mapping[str, float]:
+    return defaultdict(lambda: math.nan, bottleneck(results) or {})
 
 
 _PORT = "time-weighted, of the port with the longest mean queue"
-for _name, _column, _heading, _formula in (
-    ("queue_avg_bytes", "mean_bytes", "queue, mean", f"mean length, {_PORT}"),
-    ("queue_p50_bytes", "p50_bytes", "queue, p50", f"median length, {_PORT}"),
-    ("queue_p95_bytes", "p95_bytes", "queue, p95", f"95th percentile of the length, {_PORT}"),
-    ("queue_p99_bytes", "p99_bytes", "queue, p99", f"99th percentile of the length, {_PORT}"),
-    ("queue_max_bytes", "max_bytes", "queue, longest", "longest length of that port"),
-):
-    _of = partial(_of_bottleneck, column=_column)
-    declare(Metric(_name, _heading, _formula, _of, "lower", "B", ",.0f", resolution=1000))
+declare_each(
+    _of_bottleneck,
+    (
+        ("queue_avg_bytes", "mean_bytes", "queue, mean", f"mean length, {_PORT}"),
+        ("queue_p50_bytes", "p50_bytes", "queue, p50", f"median length, {_PORT}"),
+        ("queue_p95_bytes", "p95_bytes", "queue, p95", f"95th percentile of the length, {_PORT}"),
+        ("queue_p99_bytes", "p99_bytes", "queue, p99", f"99th percentile of the length, {_PORT}"),
+        ("queue_max_bytes", "max_bytes", "queue, longest", "longest length of that port"),
+    ),
+    unit="B",
+    format=",.0f",
+    resolution=1000,
+)
+
+
+@metric(
+    "out-of-order packets",
+    "Σ data packets that came before an earlier one of their flow",
+    "lower",
+    format=",.0f",
+    resolution=1,
+    section="reordering",
+)
+def out_of_order_packets(results: Results) -> float:
+    """Data packets that came before an earlier one of their flow."""
+    return float(results["reordering"]["out_of_order_packets"])
+
+
+@metric(
+    "duplicates",
+    "Σ payload bytes that came though their receiver had them",
+    "lower",
+    unit="B",
+    format=",.0f",
+    resolution=1000,
+    section="reordering",
+)
+def duplicate_bytes(results: Results) -> float:
+    """Payload bytes that came though their receiver had them."""
+    return float(results["reordering"]["duplicate_bytes"])
+
+
+def _rtts_us(results: Results) -> dict[str, float]:
+    """Statistics of RTTs in µs; NaN if the results have no RTTs, or none was measured."""
+    measured = results.get("rtt", {})
+    values = {word: float(measured.get(f"{word}_ns", -1)) for word in ("mean", "p50", "p99")}
+    return {word: value / 1e3 if value >= 0 else math.nan for word, value in values.items()}
+
+
+declare_each(
+    _rtts_us,
+    (
+        (
+            f"rtt_{word}_us",
+            word,
+            f"RTT, {word}",
+            f"{word} over all data segments of the RTT as senders measure it",
+        )
+        for word in ("mean", "p50", "p99")
+    ),
+    unit="µs",
+    format=",.1f",
+    resolution=1,
+    section="rtt",
+)

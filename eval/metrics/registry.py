@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Registry of metrics: functions of an episode's results, with name, unit and direction.
+"""Registry of metrics: functions of an episode's results, with name, unit and direction; one's own as well.
 
 A new one is a file of this folder, whose function is decorated with ``metric``, and a line in
 ``eval/metrics/__init__.py``: tables, reports, verdicts and ``--json`` then have it.
@@ -7,10 +7,17 @@ A new one is a file of this folder, whose function is decorated with ``metric``,
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import hashlib
+import inspect
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
 from typing import Any, Literal, TypeVar
 
+from ns3_env.config.imports import named_code
+from ns3_env.errors import ConfigError
 from ns3_env.simulator.results import Results
 
 T = TypeVar("T")
@@ -74,6 +81,27 @@ def declare(metric: Metric) -> None:
     METRICS[metric.name] = metric
 
 
+def declare_each(
+    values: Callable[[Results], Mapping[str, float]],
+    named: Iterable[tuple[str, str, str, str]],
+    **rest: Any,
+) -> None:
+    """Declares metrics that share a function of the results, lower being better.
+
+    Args:
+        values: function that returns all of them, by key.
+        named: name, key, heading and formula of each.
+        rest: other attributes of ``Metric``, which all have.
+    """
+    for name, key, heading, formula in named:
+        of = partial(_one_of, values=values, key=key)
+        declare(Metric(name, heading, formula, of, "lower", **rest))
+
+
+def _one_of(shared: Shared, values: Callable[[Results], Mapping[str, float]], key: str) -> float:
+    return shared.once(values)[key]
+
+
 def metric(
     heading: str,
     formula: str,
@@ -120,3 +148,66 @@ def count(
         resolution=resolution,
         section=section,
     )
+
+
+#: Loaded metrics: by their own name, the one on the command line, and the file they come from.
+_JOINED: dict[str, tuple[str, Path | None]] = {}
+
+
+def load_metrics(names: Iterable[str]) -> None:
+    """Tables, reports and ``--json`` have these metrics from now on, in this process. May be called again.
+
+    Args:
+        names: ``pkg.module:name`` of functions of an episode's results, declared by ``@metric``.
+
+    Raises:
+        ConfigError: only a file names it, it cannot be imported, or is not declared.
+    """
+    for name in names:
+        if name not in own_metrics():
+            _join(name)
+
+
+def own_metrics() -> tuple[str, ...]:
+    """Returns the names of loaded metrics, as on the command line."""
+    return tuple(import_path for import_path, _ in _JOINED.values())
+
+
+def own_names() -> tuple[str, ...]:
+    """The names of the loaded metrics, as in tables."""
+    return tuple(_JOINED)
+
+
+def own_sources() -> str:
+    """Hash of the files that they come from; "" without any."""
+    files = [
+        f"{import_path}\n".encode() + (b"" if file is None else file.read_bytes())
+        for import_path, file in _JOINED.values()
+    ]
+    return hashlib.sha256(b"\0".join(sorted(files))).hexdigest()[:16] if files else ""
+
+
+def _join(import_path: str) -> None:
+    try:
+        function = named_code(import_path)
+    except ConfigError as error:
+        raise ConfigError(f"--metric: {error}") from error
+    name = getattr(function, "__name__", "")
+    metric = METRICS.get(name)
+    if metric is None or not inspect.isfunction(function):
+        raise ConfigError(
+            f"--metric: {import_path} is no metric: expected a function of an episode's results with "
+            "@metric(heading, formula, better) of ns3_env.eval.metrics above it"
+        )
+    METRICS[name] = replace(metric, of=lambda shared: _checked(import_path, metric, shared))
+    source = inspect.getsourcefile(function)
+    _JOINED[name] = import_path, None if source is None else Path(source)
+
+
+def _checked(import_path: str, metric: Metric, shared: Shared) -> float:
+    """The metric's value. Raises ConfigError if it fails, or returns something other than a number."""
+    try:
+        value = float(metric.of(shared))
+    except Exception as error:  # whatever the user's code does
+        raise ConfigError(f"--metric: {import_path} raised {type(error).__name__}: {error}") from error
+    return value if math.isfinite(value) else math.nan

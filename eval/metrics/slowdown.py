@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
-from ns3_env.eval.metrics.registry import Metric, Shared, declare, metric
+from ns3_env.eval.metrics.registry import declare_each, metric
 from ns3_env.simulator.results import Floats, Results, charged_slowdowns, counted, flow_column
 
 #: Sizes (bytes) at which the field cuts WebSearch and FB_Hadoop: (name, in words, above, up to).
@@ -58,43 +57,43 @@ def _overall(results: Results) -> dict[str, float]:
     return statistics_of(fct_slowdowns(results))
 
 
-def _by_size(results: Results) -> dict[str, dict[str, float]]:
-    return {bucket: statistics_of(x) for bucket, x in fct_slowdowns_by_size(results).items()}
+def _by_size(results: Results) -> dict[str, float]:
+    return {
+        f"{bucket}_{statistic}": value
+        for bucket, slowdowns in fct_slowdowns_by_size(results).items()
+        for statistic, value in statistics_of(slowdowns).items()
+    }
 
 
-def _of_all(shared: Shared, statistic: str) -> float:
-    return shared.once(_overall)[statistic]
-
-
-def _of_size(shared: Shared, bucket: str, statistic: str) -> float:
-    return shared.once(_by_size)[bucket][statistic]
-
-
-for _name, _word in _WORDS.items():
-    declare(
-        Metric(
-            f"fct_slowdown_{_name}",
-            f"FCT slowdown, {_word}",
-            f"{_word} over finished flows of FCT / FCT of the same flow alone",
-            partial(_of_all, statistic=_name),
-            "lower",
-            format=".2f",
-            of_finished=True,
+declare_each(
+    _overall,
+    (
+        (
+            f"fct_slowdown_{name}",
+            name,
+            f"FCT slowdown, {word}",
+            f"{word} over finished flows of FCT / FCT of the same flow alone",
         )
-    )
-for _bucket, _words, _, _ in SIZE_BUCKETS:
-    for _name, _word in _WORDS.items():
-        declare(
-            Metric(
-                f"fct_slowdown_{_bucket}_{_name}",
-                f"FCT slowdown of flows {_words}, {_word}",
-                f"{_word} over finished flows of {_words} of FCT / FCT of the same flow alone",
-                partial(_of_size, bucket=_bucket, statistic=_name),
-                "lower",
-                format=".2f",
-                of_finished=True,
-            )
+        for name, word in _WORDS.items()
+    ),
+    format=".2f",
+    of_finished=True,
+)
+declare_each(
+    _by_size,
+    (
+        (
+            f"fct_slowdown_{bucket}_{name}",
+            f"{bucket}_{name}",
+            f"FCT slowdown of flows {words}, {word}",
+            f"{word} over finished flows of {words} of FCT / FCT of the same flow alone",
         )
+        for bucket, words, _, _ in SIZE_BUCKETS
+        for name, word in _WORDS.items()
+    ),
+    format=".2f",
+    of_finished=True,
+)
 
 
 @metric(

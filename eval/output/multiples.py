@@ -18,14 +18,13 @@ BINS = 250
 
 
 def multiples(
-    names: Sequence[str], looks: Mapping[str, Style], width: float = 4.9, height: float = 1.25
+    names: Sequence[str], looks: Mapping[str, Style], height: float = 1.25
 ) -> tuple[Figure, list[Axes]]:
     """A figure with a panel for each name, which have both axes in common.
 
     Args:
         names: the panels' titles.
         looks: styles of controllers; a title that is the name of one has its colour.
-        width: width of the figure, inches on a page.
         height: height of one row of panels, inches.
 
     Returns:
@@ -33,7 +32,7 @@ def multiples(
     """
     _, rows = _shape(len(names))
     with matplotlib.rc_context(settings()):
-        figure = Figure(figsize=size(width, max(3.5, 0.5 + height * rows)))
+        figure = Figure(figsize=size(4.9, max(3.5, 0.5 + height * rows)))
     return figure, panels_in(figure, names, looks)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Common look of figures: a style for each controller, axes, margins, and figures as text for a page."""
+"""Common look of figures: a style for each controller, axes, margins; figures as text and as files."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import base64
 import io
 import itertools
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -24,6 +25,11 @@ from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.text import Text
 from matplotlib.ticker import NullLocator
+
+from ns3_env.config.files import file_name, write_atomically, write_file
+from ns3_env.config.folders import refuse_link
+from ns3_env.config.model import nearest, shown
+from ns3_env.errors import ConfigError
 
 #: Around a figure and between its parts, inches.
 _PAD_IN = 0.05
@@ -345,3 +351,59 @@ def of_as_many(count: int, bins: int) -> list[npt.NDArray[np.int64]]:
 def time_unit(longest_ns: float) -> tuple[float, str]:
     """(ns per unit, name) in which a time axis of this length reads well."""
     return (1e9, "s") if longest_ns >= 2e9 else (1e6, "ms") if longest_ns >= 1e6 else (1e3, "µs")
+
+
+#: Formats of figures; letters of an SVG are shapes, those of a PDF embedded TrueType.
+FORMATS = ("pdf", "svg", "png")
+#: Folder of a run's figures.
+FOLDER = "figures"
+_PNG_DPI = 300
+
+
+def parse_formats(text: str) -> list[str]:
+    """ "pdf,svg" as a list. Raises ConfigError for an unknown format."""
+    formats = [part.strip().lower() for part in text.split(",") if part.strip()]
+    for name in formats:
+        if name not in FORMATS:
+            names = ", ".join(FORMATS)
+            raise ConfigError(f"--format: {shown(name)} is none of {names}{nearest(name, FORMATS)}")
+    return list(dict.fromkeys(formats))
+
+
+def write_picture(figure: Figure, file: Path) -> Path:
+    """Writes a figure as .svg, or as .png under any other name, and returns the file's path."""
+    write_file(file, picture(figure, "svg" if file.suffix == ".svg" else "png"))
+    return file
+
+
+def save(figure: Figure, folder: Path, name: str, formats: Sequence[str]) -> list[Path]:
+    """Writes FOLDER/NAME.FORMAT for each format, the same bytes for the same figure.
+
+    Args:
+        figure: figure made within ``ns3_env.eval.output.plots.for_paper``; this call must be within it as
+            well.
+        folder: folder, created if missing.
+        name: name of the files; characters that a file's name should not have become "_".
+        formats: formats, a selection of ``FORMATS``.
+
+    Returns:
+        The files.
+
+    Raises:
+        ScenarioError: a file is a symbolic link.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    relabel(figure)
+    with matplotlib.rc_context(settings()):
+        lay_out(figure)
+    for kind in formats:
+        target = folder / f"{file_name(name)}.{kind}"
+        refuse_link(target)
+        content = io.BytesIO()
+        undated = {"png": {}, "pdf": {"CreationDate": None}, "svg": {"Date": None}}[kind]
+        with matplotlib.rc_context(settings()):
+            figure.savefig(content, format=kind, dpi=_PNG_DPI, metadata=undated)
+        write_atomically(target, content.getvalue())
+        written.append(target)
+    return written

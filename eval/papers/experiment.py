@@ -5,12 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from concurrent.futures import as_completed
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from inspect import getdoc
 from typing import Any, Generic, TypeVar
 
-from ns3_env.eval.papers.declared import Declared, declared
-from ns3_env.eval.papers.entries import Entries, Policies
+from ns3_env.eval.papers.declared import Declared, Entries, Policies, declared
 from ns3_env.eval.papers.outcome import Outcome, nested
 from ns3_env.eval.papers.runs import Port, Shares, count_shares
 from ns3_env.scenario import Scenario
@@ -24,8 +23,6 @@ Progress = Callable[[str], None]
 Playable = Scenario | Mapping[str, Any]
 Case = TypeVar("Case", bound=Hashable)
 T = TypeVar("T")
-#: Declaration of data without one.
-NOTHING = Declared(source="", what_scales="")
 
 
 @dataclass(frozen=True)
@@ -35,20 +32,20 @@ class Data(Generic[T]):
     Attributes:
         runs: results, usually by case, and by entry if there are entries.
         scale: share of the paper's size.
+        declared: declaration of the experiment.
         notes: notes on entries that are missing, or that differ from the released ones.
         supplied: names of the policies that this run supplies.
-        declared: declaration of the experiment.
     """
 
     runs: T
     scale: float
+    declared: Declared
     notes: tuple[str, ...] = ()
     supplied: frozenset[str] = frozenset()
-    declared: Declared = NOTHING
 
     def scenario(self, case: Any) -> Scenario:
         """The declared scenario of a case."""
-        return self.declared.cases(self.scale)[case]
+        return self.declared.case(case, self.scale)
 
 
 @dataclass(frozen=True)
@@ -72,9 +69,11 @@ class Setup:
     parameters: str | None = None
 
 
-#: Runs an experiment's episodes; see :class:`Cases`. Raises ScenarioError if
-#: simulator refuses a scenario, SimulatorError if it fails.
-Play = Callable[[Setup], Data[T]]
+#: Runs an experiment's episodes, and returns their data. Raises ScenarioError if the simulator refuses a
+#: scenario, SimulatorError if it fails.
+Play = Callable[[Setup], T]
+#: Runs scenarios by (case, entry or seed), and extracts data from the results of each.
+Every = Callable[[Setup, Mapping[tuple[Any, Any], Any]], Mapping[tuple[Any, Any], Any]]
 
 
 @dataclass(frozen=True)
@@ -83,28 +82,62 @@ class Experiment(Generic[T]):
 
     Attributes:
         name: name on the command line.
-        declared: its declaration.
         title: one line.
-        play: function that runs the episodes, at a scale above 0.
-        entries: contenders, whose parameters may be chosen and to which a run may add policies, if any.
+        declared: its declaration; of ``repetitions``, the second seed of a run selects the next, disjoint
+            range of the same length.
         outcome: function from the data to the outcome.
+        cases: scenarios of a scale, by case, or functions that make the scenario of a seed.
+        every: function that runs them.
+        entries: contenders, whose parameters may be chosen and to which a run may add policies, if any.
+        play: function that runs the episodes instead of ``every``.
     """
 
     name: str
-    declared: Declared
     title: str
-    play: Play[T]
-    entries: Entries | None
+    declared: Declared
     outcome: Callable[[Data[T]], Outcome]
+    cases: Callable[[float], Mapping[Any, Any]]
+    every: Every
+    entries: Entries | None = None
+    play: Play[T] | None = None
 
     def run(self, setup: Setup) -> Outcome:
         """Runs the episodes and evaluates them."""
-        return self.outcome(replace(self.play(setup), declared=self.declared))
+        present, notes = self.entries.present(setup.policies) if self.entries else ({}, ())
+        runs = self.play(setup) if self.play else self.runs(setup, present)
+        return self.outcome(Data(runs, setup.scale, self.declared, notes, frozenset(setup.policies)))
+
+    def runs(self, setup: Setup, present: Policies) -> Any:
+        """Runs each case under every entry, with the same flows for all, or with several seeds, or once.
+
+        Returns the extracted data by case; of each case by entry, or a list over seeds, if it has them.
+        """
+        scenarios = {
+            (case, name): scenario
+            for case, base in self.cases(setup.scale).items()
+            for name, scenario in self._several(base, present, setup).items()
+        }
+        runs = nested(self.every(setup, scenarios))
+        if self.declared.repetitions:
+            return {case: list(by_seed.values()) for case, by_seed in runs.items()}
+        return runs if self.entries else {case: by_name[""] for case, by_name in runs.items()}
+
+    def _several(self, base: Any, present: Policies, setup: Setup) -> dict[Any, Playable]:
+        """The scenarios of one case, by entry or seed."""
+        later = setup.seed - 1
+        if self.declared.repetitions:
+            several = seeds(setup.scale, self.declared.repetitions)
+            make = base.with_seed if isinstance(base, Scenario) else base
+            return {seed: make(seed + later * len(several)) for seed in several}
+        if not isinstance(base, Scenario):  # as the simulator reads it
+            return {"": {**base, "seed": base.get("seed", 1) + later}}
+        base = base.with_seed(base.seed + later)
+        return dict(self.entries.each(base, present, setup.parameters)) if self.entries else {"": base}
 
 
 def experiment(
     name: str,
-    keep: Callable[[dict[str, Any]], Any] | None = None,
+    keep: Callable[[dict[str, Any]], Any] = lambda results: results,
     *,
     cases: Callable[[float], Mapping[Any, Any]] | None = None,
     every: Every | None = None,
@@ -117,21 +150,24 @@ def experiment(
     Args:
         name: name of the declaration.
         keep: function from the results of an episode to the data that is stored.
-        cases: scenarios of a scale, by case; None: the declared ones.
+        cases, entries: see :class:`Experiment`; None: the declared ones.
         every: function that runs all scenarios; None: one that runs them in parallel and applies ``keep``.
-        entries: contenders; None: the declared ones, if any.
-        play: function that runs the episodes; None: :class:`Cases` of all these.
+        play: see :class:`Experiment`.
         title: one line; "": the first of the function's docstring.
     """
     declaration = declared(name)
-    entries = entries or declaration.entries
-    if play is None:
-        every = every or in_pool(keep or (lambda results: results))
-        play = Cases(cases or declaration.cases, every, entries, declaration.repetitions)
 
     def of(outcome: Callable[[Data[T]], Outcome]) -> Experiment[T]:
-        line = title or (getdoc(outcome) or "").rstrip(".").replace("\n", " ")
-        return Experiment(name, declaration, line, play, entries, outcome)
+        return Experiment(
+            name,
+            title or (getdoc(outcome) or "").rstrip(".").replace("\n", " "),
+            declaration,
+            outcome,
+            cases or declaration.cases,
+            every or in_pool(keep),
+            entries or declaration.entries,
+            play,
+        )
 
     return of
 
@@ -150,10 +186,6 @@ def in_parallel(
             results[running[done]] = done.result()
             progress(f"{len(results)} of {len(running)} episodes played")
     return {case: results[case] for case in scenarios}
-
-
-#: Runs scenarios by (case, entry or seed), and extracts data from the results of each.
-Every = Callable[[Setup, Mapping[tuple[Any, Any], Any]], Mapping[tuple[Any, Any], Any]]
 
 
 def in_pool(keep: Callable[[dict[str, Any]], Any]) -> Every:
@@ -178,48 +210,3 @@ def link_shares(port: Port, bin_ns: Callable[[float], int]) -> Every:
 def seeds(scale: float, count: int) -> range:
     """Seeds for a paper's repetitions at a scale, at least one."""
     return range(1, max(1, round(scale * count)) + 1)
-
-
-@dataclass(frozen=True)
-class Cases(Generic[T]):
-    """Runs each case under every entry, with the same flows for all, or with several seeds, or once.
-
-    Attributes:
-        cases: scenarios of a scale, by case, or functions that make the scenario of a seed.
-        every: function that runs them.
-        entries: contenders, if any.
-        repetitions: number of seeds at scale 1 (:func:`seeds`); 0: the case's own seed. The second seed of a
-            run selects the next, disjoint range of the same length.
-    """
-
-    cases: Callable[[float], Mapping[Any, Any]]
-    every: Every
-    entries: Entries | None = None
-    repetitions: int = 0
-
-    def __call__(self, setup: Setup) -> Data[T]:
-        """Returns the extracted data by case; of each case by entry, or a list over seeds, if it has them."""
-        present, notes = self.entries.present(setup.policies) if self.entries else ({}, ())
-        scenarios = {
-            (case, name): scenario
-            for case, base in self.cases(setup.scale).items()
-            for name, scenario in self._several(base, present, setup).items()
-        }
-        runs: Any = nested(self.every(setup, scenarios))
-        if self.repetitions:
-            runs = {case: list(by_seed.values()) for case, by_seed in runs.items()}
-        elif not self.entries:
-            runs = {case: by_name[""] for case, by_name in runs.items()}
-        return Data(runs, setup.scale, notes, frozenset(setup.policies))
-
-    def _several(self, base: Any, present: Policies, setup: Setup) -> dict[Any, Playable]:
-        """The scenarios of one case, by entry or seed."""
-        later = setup.seed - 1
-        if self.repetitions:
-            several = seeds(setup.scale, self.repetitions)
-            make = base.with_seed if isinstance(base, Scenario) else base
-            return {seed: make(seed + later * len(several)) for seed in several}
-        if not isinstance(base, Scenario):  # as the simulator reads it
-            return {"": {**base, "seed": base.get("seed", 1) + later}}
-        base = base.with_seed(base.seed + later)
-        return dict(self.entries.each(base, present, setup.parameters)) if self.entries else {"": base}

@@ -13,8 +13,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
 from ns3_env.agents.configuration.run_folder import versions
 from ns3_env.config.command_line import new_console
 from ns3_env.config.files import write_file
@@ -24,23 +22,22 @@ from ns3_env.eval.episodes.entry import trained_policies
 from ns3_env.eval.output.progress import progress_lines
 from ns3_env.eval.output.results import PARQUET, Row, write_rows
 from ns3_env.eval.output.table import write_json
-from ns3_env.eval.papers.entries import Policies
+from ns3_env.eval.papers.declared import Policies
 from ns3_env.eval.papers.experiment import Experiment, Setup
-from ns3_env.eval.papers.outcome import Outcome
-from ns3_env.eval.papers.over_seeds import combine, parse_seeds
+from ns3_env.eval.papers.outcome import Outcome, combine, parse_seeds
 from ns3_env.eval.papers.show import RESULT, refresh, show
 from ns3_env.simulator import Simulator, list_controllers
 
 #: Modules with experiments, by paper, in the papers' order.
 MODULES = {
-    "mpcc": "open_loop state_switch link limits fat_tree",
-    "fdcc": "motivation pay link incasts workloads",
+    "mpcc": "open_loop state_switch link limits",
+    "fdcc": "motivation pay link incasts",
     "smcc": "queues bottlenecks incast",
     "rttmpc": "sharing ten_gigabit buffers",
     "tdctcp": "incast sweeps",
     "irn": "lossy",
     "hpcc": "fct",
-    "clusters": "rings collectives",
+    "clusters": "collectives",
 }
 #: Every experiment by its name, in the order in which its module declares them.
 EXPERIMENTS: Mapping[str, Experiment[Any]] = {
@@ -83,7 +80,6 @@ def paper(
     scale: float | None = None,
     full: bool = False,
     json_file: Path | None = None,
-    console: Console | None = None,
     *,
     checkpoints: Sequence[str] = (),
     seeds: Sequence[int] = (1,),
@@ -105,7 +101,7 @@ def paper(
     preset = _preset(experiment, parameters)
     out = out or RUNS / experiment.name
     _refuse_foreign(out)
-    console = console or new_console()
+    console = new_console()
     start = time.monotonic()
     outcomes: list[Outcome] = []
     with (
@@ -150,9 +146,9 @@ def paper(
     return result
 
 
-def list_experiments(console: Console | None = None) -> None:
+def list_experiments() -> None:
     """Prints every experiment, its source, and the effect of ``--scale``."""
-    console = console or new_console()
+    console = new_console()
     for one in EXPERIMENTS.values():
         of = one.declared
         console.print(f"{one.name}: {one.title}", highlight=False)

@@ -145,12 +145,6 @@ def first(times: Floats, where: npt.NDArray[np.bool_]) -> float:
     return float(times[places[0]]) if len(places) else math.nan
 
 
-def quartiles_apart(values: Floats) -> float:
-    """The interquartile range, the height of a box."""
-    low, high = np.percentile(values, (25, 75))
-    return float(high - low)
-
-
 def distribution(values: Floats) -> tuple[Floats, Floats]:
     """Values in order, and the share of all that are no larger."""
     return np.sort(values), np.arange(1, len(values) + 1) / len(values)

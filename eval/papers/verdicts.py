@@ -6,7 +6,7 @@ from __future__ import annotations
 import itertools
 import math
 import operator
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -139,8 +139,3 @@ def in_every_case(
         return None, none
     met, case = sum(map(meets, numbers.values())), worst(numbers, key=lambda case: numbers[case])
     return met == len(numbers), f"in {met} of {len(numbers)} cases; {words.format(numbers[case])} ({case})"
-
-
-def all_hold(verdicts: Collection[bool | None]) -> bool | None:
-    """Combines verdicts: False if any is False, else None if any is undecided."""
-    return False if False in verdicts else None if None in verdicts else True

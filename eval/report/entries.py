@@ -13,13 +13,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ns3_env.config.folders import refuse_link
-from ns3_env.eval.benchmark.folder import Cell
-from ns3_env.eval.benchmark.frames import read_flows
+from ns3_env.eval.benchmark.folder import Cell, read_flows
 from ns3_env.eval.benchmark.standings import mean_of, values_of
 from ns3_env.eval.benchmark.statistics import bootstrap_interval
 from ns3_env.eval.metrics import METRICS
-from ns3_env.eval.output.files import FOLDER, save, write_picture
 from ns3_env.eval.output.plots import (
+    FOLDER,
     Style,
     figure_font,
     for_paper,
@@ -27,9 +26,11 @@ from ns3_env.eval.output.plots import (
     labelled,
     legend,
     new_axes,
+    save,
     settings,
     size,
     styles,
+    write_picture,
 )
 from ns3_env.eval.report.figures import draw_slowdowns
 from ns3_env.eval.results.loading import episodes_in

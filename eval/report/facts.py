@@ -12,8 +12,7 @@ from typing import Any
 import yaml
 
 from ns3_env.config.command_line import import_extra
-from ns3_env.eval.benchmark.folder import BenchFolder, Cell, Key
-from ns3_env.eval.benchmark.frames import read_losses
+from ns3_env.eval.benchmark.folder import BenchFolder, Cell, Key, read_losses
 from ns3_env.eval.benchmark.yardsticks import within_noise
 
 #: Entries of a list that the page shows; the complete list is in suite.yaml.

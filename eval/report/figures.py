@@ -13,8 +13,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
 
-from ns3_env.eval.benchmark.folder import Cell
-from ns3_env.eval.benchmark.frames import Flows, Series, read_flows, read_queue_cdf, read_series
+from ns3_env.eval.benchmark.folder import Cell, Flows, Series, read_flows, read_queue_cdf, read_series
 from ns3_env.eval.benchmark.standings import Standing
 from ns3_env.eval.episodes.critical_path import FILE as PATHS
 from ns3_env.eval.episodes.critical_path import in_words, read_critical_paths, slowest

@@ -14,13 +14,14 @@ from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.benchmark.standings import Standing, standings
 from ns3_env.eval.benchmark.suite import Suite
 from ns3_env.eval.metrics import load_metrics, own_metrics
-from ns3_env.eval.output.files import FOLDER, save
 from ns3_env.eval.output.plots import (
+    FOLDER,
     Style,
     data_uri,
     for_paper,
     labelled,
     picture,
+    save,
     styles,
 )
 from ns3_env.eval.report import curves, figures

@@ -16,8 +16,7 @@ from matplotlib.patches import Patch
 from ns3_env.errors import ScenarioError
 from ns3_env.eval.episodes.critical_path import FILE as PATHS
 from ns3_env.eval.episodes.critical_path import read_critical_paths, slowest
-from ns3_env.eval.output.files import write_picture
-from ns3_env.eval.output.plots import COLOURS, Style, new_axes, settings, time_unit
+from ns3_env.eval.output.plots import COLOURS, Style, new_axes, settings, time_unit, write_picture
 from ns3_env.eval.output.table import read_csv
 
 #: Beyond that the ranks of a job are drawn only in part: every so manieth.

@@ -13,7 +13,6 @@ from ns3_env.config.command_line import import_extra
 from ns3_env.config.model import nearest
 from ns3_env.errors import ConfigError, ScenarioError
 from ns3_env.eval.benchmark.folder import SUITE, BenchFolder, Cell
-from ns3_env.eval.episodes.entry import Entry
 from ns3_env.eval.episodes.results import METRICS_FILE
 from ns3_env.eval.output.results import CSV, Results, Row, read_rows, rows_of
 from ns3_env.eval.output.table import RUN_AGAIN
@@ -165,12 +164,8 @@ def _point(folder: BenchFolder, cell: Cell) -> dict[str, Any]:
     case, entry = folder.suite.scenario(cell.scenario), folder.suite.entry(cell.controller)
     suite = folder.suite.title or Path(folder.source or folder.path.name).stem
     names = {"suite": suite, "group": case.group, "scenario_family": case.of, "entry_family": entry.of}
-    return {**names, **case.parameters, **_attributes(entry)}
-
-
-def _attributes(entry: Entry) -> dict[str, Any]:
-    """The point of a controller's grid, as "hpcc.Eta"."""
-    return {f"{entry.of}.{key}": value for key, value in entry.parameters.items()}
+    attributes = {f"{entry.of}.{key}": value for key, value in entry.parameters.items()}  # "hpcc.Eta"
+    return {**names, **case.parameters, **attributes}
 
 
 def _read(path: Path) -> pandas.DataFrame:

@@ -54,18 +54,8 @@ def _alone(name: str, **arguments: Any) -> Steps:
         env.close()
 
 
-def _pendulum() -> Steps:
-    """Steps an environment that computes next to nothing."""
-    return _alone("Pendulum-v1")
-
-
-def _gymnasium() -> Steps:
-    """One flow decides, the other flows are under HPCC."""
-    return _alone("ns3_env/RdmaIncast-v1", flows=_FLOWS)
-
-
 def _vector() -> Steps:
-    """The same in ``_VECTOR`` networks."""
+    """The environment of Gymnasium's registry in ``_VECTOR`` networks."""
     envs = gym.make_vec("ns3_env/RdmaIncast-v1", num_envs=_VECTOR, flows=_FLOWS)
     try:
         actions = np.zeros((_VECTOR, 1), dtype=np.float32)
@@ -120,7 +110,8 @@ def _pettingzoo() -> Steps:
 
 #: Key of the JSON -> the front end's steps.
 FRONT_ENDS: Mapping[str, Callable[[], Steps]] = {
-    "gymnasium": _gymnasium,
+    # One flow decides, the other flows are under HPCC.
+    "gymnasium": lambda: _alone("ns3_env/RdmaIncast-v1", flows=_FLOWS),
     "make_vec": _vector,
     "stable_baselines3": _stable_baselines,
     "stable_baselines3_64": lambda: _stable_baselines(32),
@@ -135,7 +126,7 @@ def steps_per_s(name: str, seconds: float) -> tuple[float, float]:
 
     Each is its fastest turn of ``seconds`` in all: other processes can only slow a turn down.
     """
-    with closing(FRONT_ENDS[name]()) as front_end, closing(_pendulum()) as pendulum:  # type: ignore[type-var]
+    with closing(FRONT_ENDS[name]()) as front_end, closing(_alone("Pendulum-v1")) as pendulum:  # type: ignore[type-var]
         best = [0.0, 0.0]
         for _ in range(max(round(seconds / _TURN_S / 2), 1)):
             for i, steps in enumerate((front_end, pendulum)):

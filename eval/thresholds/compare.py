@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Table of constant, random and learned thresholds on a task's held-back scenarios, with scores."""
+"""Command ``thresholds``: table of constant, random and learned thresholds on held-back scenarios."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ns3_env.agents.thresholds.learner import PortActor, load, problem_of, untrained
+from ns3_env.agents.thresholds.config import read_config
+from ns3_env.agents.thresholds.learner import PortActor, load, problem_of, train, untrained
+from ns3_env.config.folders import find_file
 from ns3_env.decision.actions import EcnThresholds
 from ns3_env.decision.task import Task
+from ns3_env.eval.output.table import cell, markdown_table, write_json
 from ns3_env.eval.thresholds.episodes import (
     LARGE_BYTES,
     SMALL_BYTES,
@@ -26,6 +29,7 @@ from ns3_env.eval.thresholds.episodes import (
 )
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
+from ns3_env.tasks import task
 from ns3_env.tasks.anchors import geometric_mean
 from ns3_env.tasks.definition import TaskSpec
 
@@ -149,3 +153,33 @@ def _ratio(episodes: Sequence[Episode], against: Sequence[Episode]) -> dict[str,
     logs = np.array([np.log(slowdown_of(one) / slowdown_of(other)) for one, other in pairs])
     ratio, error = float(np.exp(logs.mean())), float(logs.std(ddof=1) / np.sqrt(len(logs)))
     return {"ratio": ratio, "±": 1.96 * error * ratio}
+
+
+#: Digits of each column.
+_FORMS = {
+    "score": ".1f",
+    "utilisation": ".3f",
+    "reward": ".4f",
+    "queue (kB)": ".1f",
+    "ratio": ".3f",
+    "±": ".3f",
+}
+
+
+def train_seeds(file: Path, seeds: Sequence[int], parent: Path) -> list[Path]:
+    """Trains the configuration with each seed, in a folder each of ``parent``."""
+    config, folders = read_config(find_file(file, "configs")), []
+    for seed in seeds:
+        folders.append(parent / f"{config.name}-{seed}")
+        train(config.model_copy(update={"seed": seed}), folders[-1])
+    return folders
+
+
+def report(runs: Sequence[Path], json_file: Path | None) -> None:
+    """Prints the table of constant thresholds and of the policies in these folders."""
+    rows = table(*evaluate(task("Thresholds"), runs))
+    headings = list(next(iter(rows.values())))
+    texts = ([name, *(cell(row[x], _FORMS.get(x, ".2f")) for x in headings)] for name, row in rows.items())
+    print("\n".join(markdown_table(["thresholds", *headings], texts)))
+    if json_file is not None:
+        write_json(json_file, rows)

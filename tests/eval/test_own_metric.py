@@ -13,7 +13,7 @@ import pytest
 from ns3_env.errors import ConfigError
 from ns3_env.eval.benchmark.folder import BenchFolder
 from ns3_env.eval.commands.evaluation import main
-from ns3_env.eval.metrics import METRICS, load_metrics, own
+from ns3_env.eval.metrics import METRICS, load_metrics, registry
 from tests.paths import ROOT
 from tests.samples.files import Refused, dumped
 from tests.samples.suites import SUITE
@@ -30,7 +30,7 @@ METRIC = "from ns3_env.eval.metrics import metric\n@metric('g', 'g', 'lower')\n"
 def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The page's module in the working directory; whatever joins leaves again."""
     monkeypatch.setenv("NS3_ENV_NAMED_CODE", "")
-    monkeypatch.setattr(own, "_JOINED", {})
+    monkeypatch.setattr(registry, "_JOINED", {})
     monkeypatch.setattr("ns3_env.eval.report.write", lambda out, *more: out)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)

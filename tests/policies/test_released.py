@@ -11,8 +11,7 @@ from ns3_env.agents.configuration.inputs import check_evaluation
 from ns3_env.agents.training.checkpoint import TrainedPolicy, resolve
 from ns3_env.config.folders import find_file
 from ns3_env.errors import ConfigError, ScenarioError
-from ns3_env.eval.benchmark.entries import check, join
-from ns3_env.eval.benchmark.suite import Suite
+from ns3_env.eval.benchmark.suite import Suite, check, join
 from ns3_env.eval.commands.evaluation import main as eval_main
 from ns3_env.eval.commands.export import main as export_main
 from ns3_env.eval.episodes.arguments import check_names

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ns3_env.eval.benchmark.folder import BenchFolder
-from ns3_env.eval.benchmark.frames import read_flows
+from ns3_env.eval.benchmark.folder import BenchFolder, read_flows
 from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.metrics import measure
 from ns3_env.scenario import Scenario

@@ -18,9 +18,8 @@ from ns3_env.envs.pettingzoo_env import FlowParallelEnv
 from ns3_env.envs.rollouts import Rollouts
 from ns3_env.errors import ConfigError, ScenarioError, ScenarioWarning, SimulatorNotFound
 from ns3_env.eval import metrics
-from ns3_env.eval.benchmark.entries import check
 from ns3_env.eval.benchmark.folder import fingerprint
-from ns3_env.eval.benchmark.suite import Suite
+from ns3_env.eval.benchmark.suite import Suite, check
 from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.episodes.entry import Entry
 from ns3_env.scenario import Scenario

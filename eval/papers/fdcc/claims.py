@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 from ns3_env.eval.papers.experiment import Data
-from ns3_env.eval.papers.outcome import Table, Verdict
-from ns3_env.eval.papers.verdicts import Comparison, all_hold, value
+from ns3_env.eval.papers.outcome import Table, Verdict, all_hold
+from ns3_env.eval.papers.verdicts import Comparison, value
 
 #: The thesis's agent, and the one that learned another reward here (docs/decisions/0011-fdcc.md).
 THESIS, RELEASED = "fdcc-zhang2023", "fdcc"

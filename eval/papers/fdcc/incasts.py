@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Experiments: incasts over a dumbbell and a fat-tree (Zhang 2023, section 6.2, Tables 6.1 and 6.2)."""
+"""Experiments: incasts over a dumbbell and a fat-tree, and workloads (Zhang 2023, sections 6.2 and 6.3)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 
 from ns3_env.eval.metrics import measure, without_nan
-from ns3_env.eval.metrics.fairness import common_bandwidths
+from ns3_env.eval.metrics.convergence import common_bandwidths
 from ns3_env.eval.metrics.slowdown import fct_slowdowns
 from ns3_env.eval.output.plots import styles
+from ns3_env.eval.papers import workloads
 from ns3_env.eval.papers.declared import declared
 from ns3_env.eval.papers.experiment import Data, experiment
 from ns3_env.eval.papers.fdcc.claims import IN_FIGURES, judge
@@ -21,6 +23,8 @@ from ns3_env.eval.papers.outcome import Grid, Measured, Outcome, Row, Table, Ver
 from ns3_env.eval.papers.panels import Drawing, Panel, labels, marked, step
 from ns3_env.eval.papers.runs import distribution
 from ns3_env.eval.papers.verdicts import listed, value
+from ns3_env.eval.papers.workloads import WORKLOADS, Case, Load
+from ns3_env.scenario import Scenario
 from ns3_env.simulator.results import Floats, Results
 
 #: Columns of Table 6.2, as metrics.
@@ -32,8 +36,8 @@ COLUMNS = (
     "unfair_ratio",
     "goodput",
 )
-#: Flows of each incast.
-DUMBBELL_FLOWS, FAT_TREE_FLOWS = (4, 16, 256, 1024), (48, 192, 768)
+#: Flows of each incast of the fat-tree.
+FAT_TREE_FLOWS = (48, 192, 768)
 
 
 def title(flows: int) -> str:
@@ -73,7 +77,7 @@ _PANELS = (
 #: The height of a ratio of 0, below all that are not.
 _LEAST = 1e-6
 #: The length of links by ``LINKS_NS``'s names, and flows.
-Case = tuple[str, int]
+_Case = tuple[str, int]
 
 
 @dataclass(frozen=True)
@@ -91,7 +95,7 @@ class Spread:
     deviations: Floats
 
 
-Spreads = dict[Case, dict[str, Spread]]
+Spreads = dict[_Case, dict[str, Spread]]
 
 
 def spread(results: Results) -> Spread:
@@ -233,3 +237,45 @@ def fat_tree_claims(simulated: Mapping[str, Table], data: Data[Any]) -> dict[str
         ),
         **judge(declared("fdcc-fat-tree").claims, simulated, data, TABLE_6_1),
     }
+
+
+def cases(sizes: str, name: str, scale: float) -> dict[tuple[str, Case], Scenario]:
+    """The declared cases of an experiment with a workload."""
+    scenarios = declared(name).cases(scale)
+    return {(links, Case(sizes, load)): scenario for (links, load), scenario in scenarios.items()}
+
+
+def outcome(figure: str, data: Data[dict[tuple[str, Case], dict[str, Load]]]) -> Outcome:
+    """Slowdowns by size; ``figure`` is the thesis's, and drawn over the first length of links."""
+    by_links = nested(data.runs)
+    tables = nested(
+        {
+            (links, case.short): {name: load.numbers for name, load in by_name.items()}
+            for (links, case), by_name in data.runs.items()
+        }
+    )
+    first = by_links[IN_FIGURES]
+    return Outcome(
+        claims=judge(data.declared.claims, tables, data),
+        grids=[
+            replace(grid, title=f"{grid.title}, links of {links}")
+            for links, loads in by_links.items()
+            for grid in workloads.grids(loads)
+        ],
+        notes=(workloads.arrivals(first, data.scale * 2e6), *data.notes),
+        pictures={f"fdcc-fig-{figure.replace('.', '-')}": workloads.draw_slowdowns(first)},
+    )
+
+
+WEBSEARCH, HADOOP = (
+    experiment(
+        name,
+        workloads.measure,
+        cases=partial(cases, sizes, name),
+        title=f"{WORKLOADS[sizes]} at 20 to 80 % over a two-level fat-tree",
+    )(partial(outcome, figure))
+    for name, sizes, figure in (
+        ("fdcc-websearch", "websearch", "6.4"),
+        ("fdcc-hadoop", "fb_hadoop", "6.5"),
+    )
+)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from ns3_env.eval.metrics import measure, without_nan
-from ns3_env.eval.metrics.fairness import unfair_ratio
+from ns3_env.eval.metrics.convergence import unfair_ratio
 from ns3_env.eval.papers.experiment import Data, experiment, link_shares
 from ns3_env.eval.papers.fdcc.claims import IN_FIGURES, judge
 from ns3_env.eval.papers.fdcc.incasts import HOSTS

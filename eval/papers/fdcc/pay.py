@@ -9,8 +9,7 @@ from ns3_env.agents.search.objectives import recorded_reward, with_recordings
 from ns3_env.decision.rewards import Staged, make_reward
 from ns3_env.eval.metrics import measure, without_nan
 from ns3_env.eval.output.plots import OTHERS
-from ns3_env.eval.papers.declared import declared
-from ns3_env.eval.papers.entries import Entries, Policies
+from ns3_env.eval.papers.declared import Entries, Policies, declared
 from ns3_env.eval.papers.experiment import Data, experiment
 from ns3_env.eval.papers.fdcc.claims import LINKS_NS, THESIS
 from ns3_env.eval.papers.fdcc.incasts import title

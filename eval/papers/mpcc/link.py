@@ -40,7 +40,7 @@ Settings = tuple[dict[str, Results], dict[str, Floats], dict[str, float]]
 _Queue = tuple[Floats, Floats]
 
 
-def play_settings(setup: Setup) -> Data[Settings]:
+def play_settings(setup: Setup) -> Settings:
     """Every weight ratio and horizon; throughput over ``scale`` x 20 ms."""
     runs: Settings = {}, {}, {}
     (results, share, solving), play = runs, setup.simulator.play
@@ -63,7 +63,7 @@ def play_settings(setup: Setup) -> Data[Settings]:
         measuring = longer(name, _LONG_NS).under("mpcc", _TIMED)
         times = [play(measuring)["counters"]["decision_us_mean"] for _ in range(BENCHMARKS)]
         solving[name] = 1e3 * float(min(times))  # other processes can only add
-    return Data(runs, setup.scale)
+    return runs
 
 
 @experiment("mpcc-convergence", play=play_settings)

@@ -160,7 +160,7 @@ def respond(simulator: Simulator, base: Scenario, window: Callable[[int, float],
     return Response(run.times_ns - origin, run.lengths[BOTTLENECK], samples[:, 0], samples[:, 1], bdp)
 
 
-def play_1us(setup: Setup) -> Data[Mapping[int, Response]]:
+def play_1us(setup: Setup) -> Mapping[int, Response]:
     """Fig. 3.2: line rate for 1 ms (frequency 0); Fig. 3.3: on and off at each frequency, ``scale`` x 3
     periods."""
     setup.progress("line rate")
@@ -171,7 +171,7 @@ def play_1us(setup: Setup) -> Data[Mapping[int, Response]]:
         half = round(0.5e9 / frequency)
         steps = scenario(SHORT_NS, half, 2 * max(1, round(_PERIODS * setup.scale)) * half, _SAMPLE_NS)
         answers[frequency] = respond(setup.simulator, steps, lambda k, bdp: 0.0 if k % 2 else WINDOW_BYTES)
-    return Data(answers, setup.scale)
+    return answers
 
 
 @experiment("mpcc-queue-1us", play=play_1us)
@@ -258,7 +258,7 @@ def _against(title: str, answer: Response, theory: Floats, unit: float, word: st
 Answers = tuple[Response, Response, Response]
 
 
-def play_1ms(setup: Setup) -> Data[Answers]:
+def play_1ms(setup: Setup) -> Answers:
     """Fig. 3.4: with a window of a BDP and without, 1 µs links. Fig. 3.5: 1 ms links, no window; ``scale`` of
     the simulated time, but Fig. 3.5 always gets the first 7 ms that it needs."""
     setup.progress("1 µs links, with and without a window")
@@ -267,7 +267,7 @@ def play_1ms(setup: Setup) -> Data[Answers]:
     bound = respond(setup.simulator, short, lambda k, bdp: bdp)
     setup.progress("1 ms links")
     long = scenario(LONG_NS, _ASKED_NS, round(max(7e6, setup.scale * _FIG_3_5_NS)), 1000)
-    return Data((free, bound, respond(setup.simulator, long, lambda k, bdp: NO_WINDOW)), setup.scale)
+    return free, bound, respond(setup.simulator, long, lambda k, bdp: NO_WINDOW)
 
 
 @experiment("mpcc-queue-1ms", play=play_1ms)

@@ -9,7 +9,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
-from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
@@ -154,7 +153,6 @@ def report(
     random: int | None,
     seed: int,
     json_path: Path | None,
-    console: Console | None = None,
     *,
     preset: Preset | None = None,
     runs: Sequence[Path] = (),
@@ -177,7 +175,7 @@ def report(
             a feature that the published simulator lacks.
         SimulatorError: the simulator failed.
     """
-    out = console or new_console()
+    out = new_console()
     if random is not None:
         write_networks([draw_network(seed, i) for i in range(random)], folder)
     if runs:

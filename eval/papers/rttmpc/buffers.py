@@ -17,7 +17,6 @@ from ns3_env.eval.papers.outcome import Grid, Measured, Outcome, Verdict
 from ns3_env.eval.papers.panels import Curve, Drawing, Panel, curve, labels
 from ns3_env.eval.papers.rttmpc import bottleneck as net
 from ns3_env.eval.papers.rttmpc.bottleneck import LEVEL, RATE, Flows, Path, rttmpc
-from ns3_env.eval.papers.runs import quartiles_apart
 from ns3_env.eval.papers.verdicts import listed
 from ns3_env.simulator.results import Floats
 
@@ -68,11 +67,12 @@ def numbers(run: Flows) -> dict[str, float]:
     """Numbers of a whole run, as the paper's data points are: combined rates of 40, mean RTTs of the flows in
     ms, the share of packets lost, the time until the link's rate was reached. Spreads: of the quartiles."""
     rates, rtts = run.combined, run.mean_rtts_ms
+    spreads = (float(np.subtract(*np.percentile(x, (75, 25)))) for x in (rates, rtts))
     return {
         "rate": float(np.median(rates)),
-        "rate_spread": quartiles_apart(rates),
+        "rate_spread": next(spreads),
         "rtt": float(np.median(rtts)),
-        "rtt_spread": quartiles_apart(rtts),
+        "rtt_spread": next(spreads),
         "lost": run.lost,
         "reached_s": run.reached_s,
     }

@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from ns3_env.eval.episodes.flow_series import flow_colours
-from ns3_env.eval.metrics.fairness import jain_index
+from ns3_env.eval.metrics.convergence import jain_index
 from ns3_env.eval.papers.experiment import Data, experiment
 from ns3_env.eval.papers.outcome import Outcome, column
 from ns3_env.eval.papers.panels import Drawing, Panel

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ns3_env.eval.metrics.fairness import jain_index
+from ns3_env.eval.metrics.convergence import jain_index
 from ns3_env.eval.papers.declared import declared
 from ns3_env.eval.papers.experiment import Data, experiment
 from ns3_env.eval.papers.outcome import Outcome, column

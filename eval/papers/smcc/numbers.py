@@ -15,7 +15,7 @@ from ns3_env.simulator.results import Floats
 
 #: Laws by their names in tables and figures.
 QCN, QCN_SHORT, BCN, SMCC = "QCN", "QCN, T = 30 kB", "BCN", "SMCC"
-TWO_STAGES, STANDARD = "SMCC, two stages", "QCN, standard"
+TWO_STAGES = "SMCC, two stages"
 #: (node, port) of the dumbbell's first switch to the second, and of the tree's leftmost ToR to the receiver.
 BOTTLENECK: Port = (6, 3)
 TO_RECEIVER: Port = (16, 0)

@@ -9,25 +9,67 @@ from functools import partial
 
 import numpy as np
 
+from ns3_env.eval.metrics.convergence import jain_index
 from ns3_env.eval.output.plots import styles
 from ns3_env.eval.papers.declared import declared
 from ns3_env.eval.papers.experiment import Data, experiment
 from ns3_env.eval.papers.outcome import Grid, Outcome, Row, Verdict, nested
 from ns3_env.eval.papers.panels import Curve, Drawing, Panel, bars
 from ns3_env.eval.papers.runs import Run
-from ns3_env.eval.papers.tdctcp import fat_tree
-from ns3_env.eval.papers.tdctcp.fat_tree import (
-    AS_PUBLISHED,
-    CUBIC,
-    DCTCP,
-    LAWS,
-    NOTHING_MARKED,
-    SECONDS,
-    SIZES,
-    TDCTCP,
-)
 from ns3_env.scenario import Scenario
+from ns3_env.scenario.traffic import FlowList
+from ns3_env.scenario.traffic.listed import Flow
 from ns3_env.simulator.results import Floats
+
+#: Mininet's limit, as in the thesis.
+RATE_BPS = 100e6
+RECEIVER, SENDERS = 0, tuple(range(1, 16))
+#: (node, port) of the receiver's edge switch to the receiver.
+TO_RECEIVER = (16, 0)
+#: Flows start at random within it.
+SPREAD_NS = 1_000_000
+#: Laws by their names in tables and figures.
+DCTCP, TDCTCP, CUBIC = "DCTCP", "T-DCTCP", "CUBIC"
+LAWS = (DCTCP, TDCTCP, CUBIC)
+#: Settings of ports: as DCTCP's authors mark, and unmarked.
+AS_PUBLISHED, NOTHING_MARKED = "K = 20 packets, 1 MB", "no marks, 1000 packets"
+SIZES: Mapping[str, int] = {"2 kB": 2_000, "50 kB": 50_000, "1 MB": 1_000_000, "10 MB": 10_000_000}
+SECONDS = 20.0
+
+
+def four_sizes(seed: int, scale: float) -> FlowList:
+    """A flow of each size from each server, started at random within a millisecond; sizes are the thesis's
+    times ``scale``, and no larger."""
+    random = np.random.default_rng(seed)
+    sizes = [max(1, round(min(scale, 1.0) * size)) for size in SIZES.values()]
+    flows = [
+        Flow(src=server, dst=RECEIVER, size_bytes=size, start_ns=int(random.integers(SPREAD_NS)))
+        for server in SENDERS
+        for size in sizes
+    ]
+    return FlowList(flows=flows)
+
+
+def numbers(run: Run) -> dict[str, float]:
+    """Payload that all flows had acknowledged and Jain's index of it, RTTs over all flows' samples, the mean
+    queue at the port to the receiver, packets lost anywhere, timeouts of all flows."""
+    acked = run.flows["acked_bytes"]
+    return {
+        "throughput_mbps": float(acked.sum()) * 8e3 / run.end_ns,
+        "jain": float(jain_index(acked)),
+        "rtt_mean_ms": run.rtt["mean_ns"] / 1e6,
+        "rtt_p50_ms": run.rtt["p50_ns"] / 1e6,
+        "rtt_p99_ms": run.rtt["p99_ns"] / 1e6,
+        "queue_kb": run.ports[TO_RECEIVER]["mean_bytes"] / 1e3,
+        "lost": run.lost,
+        "timeouts": run.timeouts,
+    }
+
+
+def rtts_ms(run: Run) -> Floats:
+    """The 1 % to the 99 % point of all flows' samples: (99,)."""
+    return np.asarray(run.rtt["percentiles_ns"], dtype=np.float64) / 1e6
+
 
 #: T_high of sec. 3.4.
 HIGH_MS = 50.0
@@ -46,13 +88,13 @@ _Case = tuple[str, str]
 
 def queue_kb(rtt_ms: float) -> float:
     """The queue that makes an RTT at 100 Mb/s, kB."""
-    return fat_tree.RATE_BPS * rtt_ms / 8e6
+    return RATE_BPS * rtt_ms / 8e6
 
 
 @experiment("tdctcp-incast", Run)
 def incast(data: Data[dict[_Case, Run]]) -> Outcome:
     """15 servers to one client at 100 Mb/s: throughput and RTTs."""
-    table = nested({case: fat_tree.numbers(run) for case, run in data.runs.items()})
+    table = nested({case: numbers(run) for case, run in data.runs.items()})
     kinds = ("throughput_mbps", "rtt_mean_ms", "rtt_p99_ms", "rtt_p50_ms")
     values = {f"{law} {kind}": table[AS_PUBLISHED][law][kind] for law in LAWS for kind in kinds}
     printed = data.declared.rows
@@ -77,7 +119,7 @@ def _draw_rtts(runs: Mapping[_Case, Run]) -> Drawing:
         Panel(
             title,
             [
-                (fat_tree.rtts_ms(runs[setting, who]), np.arange(1, 100) / 100, who, looks[who].of_line)
+                (rtts_ms(runs[setting, who]), np.arange(1, 100) / 100, who, looks[who].of_line)
                 for who in LAWS
                 if (setting, who) in runs
             ],
@@ -156,7 +198,7 @@ def flow_cases(scale: float) -> dict[str, Callable[[int], Scenario]]:
     """60 flows under DCTCP, T-DCTCP and CUBIC; ``scale`` of sizes and seeds."""
 
     def mixed(base: Scenario, seed: int) -> Scenario:
-        return base.model_copy(update={"traffic": fat_tree.four_sizes(seed, scale)}).with_seed(seed)
+        return base.model_copy(update={"traffic": four_sizes(seed, scale)}).with_seed(seed)
 
     cases = declared("tdctcp-flows").cases(scale)
     return {name: partial(mixed, base) for name, base in cases.items()}
@@ -220,7 +262,7 @@ def flows(data: Data[dict[str, list[Run]]]) -> Outcome:
 
 
 def by_size(fcts_ms: Floats) -> list[Floats]:
-    """Completion times in the order of the sizes; flows as :func:`fat_tree.four_sizes` lists them."""
+    """Completion times in the order of the sizes; flows as :func:`four_sizes` lists them."""
     return [fcts_ms[i :: len(SIZES)] for i in range(len(SIZES))]
 
 

@@ -10,11 +10,10 @@ from itertools import pairwise
 from ns3_env.eval.output.plots import styles
 from ns3_env.eval.papers.declared import declared
 from ns3_env.eval.papers.experiment import Data, experiment
-from ns3_env.eval.papers.outcome import Outcome, Verdict
+from ns3_env.eval.papers.outcome import Outcome, Verdict, column
 from ns3_env.eval.papers.panels import Drawing, Panel
 from ns3_env.eval.papers.runs import Run
-from ns3_env.eval.papers.tdctcp import fat_tree
-from ns3_env.eval.papers.tdctcp.fat_tree import AS_PUBLISHED, NOTHING_MARKED, SECONDS
+from ns3_env.eval.papers.tdctcp.incast import AS_PUBLISHED, NOTHING_MARKED, RATE_BPS, SECONDS, numbers
 from ns3_env.eval.papers.verdicts import listed
 from ns3_env.scenario import Scenario
 
@@ -76,7 +75,7 @@ def sweeps(data: Data[dict[_Case, Run]]) -> Outcome:
     """T-DCTCP by alpha_factor, T_low and T_high: throughput and tail RTT of 15 servers to one client."""
     table: dict[tuple[str, str], dict[float, Mapping[str, float]]] = {}
     for (figure, setting, number), run in data.runs.items():
-        table.setdefault((figure, setting), {})[number] = fat_tree.numbers(run)
+        table.setdefault((figure, setting), {})[number] = numbers(run)
     by_figure = (
         {(setting, x): row for setting in sweep.settings for x, row in table[figure, setting].items()}
         for figure, sweep in SWEEPS.items()
@@ -87,11 +86,6 @@ def sweeps(data: Data[dict[_Case, Run]]) -> Outcome:
         notes=(f"Long-lived flows, {data.scale * SECONDS:g} s.",),
         pictures={"tdctcp-fig-3-3-to-3-5": _draw(table)},
     )
-
-
-def column(swept: Swept, key: str) -> dict[float, float]:
-    """One number by value."""
-    return {number: row[key] for number, row in swept.items()}
 
 
 def _rises(numbers: Mapping[float, float]) -> bool:
@@ -160,7 +154,7 @@ def _draw(table: Mapping[tuple[str, str], Swept]) -> Drawing:
             more=lambda axes: axes.axvline(sweep.chosen, color="#000000", linewidth=0.8, linestyle="--"),
         )
 
-    link = fat_tree.RATE_BPS / 1e6
+    link = RATE_BPS / 1e6
     all_panels = (
         panel("3-3", "throughput_mbps", "throughput (Mb/s)", link),
         panel("3-3", "rtt_p99_ms", "99 % RTT (ms)", None),

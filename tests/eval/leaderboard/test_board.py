@@ -21,10 +21,9 @@ from ns3_env.eval.leaderboard.figures import (
     draw_means,
     learning_curves,
 )
-from ns3_env.eval.leaderboard.scores import Scores, scores_of
-from ns3_env.eval.leaderboard.statistics import interquartile_mean, probability_of_improvement
-from ns3_env.eval.leaderboard.table import frame_of, markdown
-from ns3_env.eval.output.files import save
+from ns3_env.eval.leaderboard.files import frame_of, markdown
+from ns3_env.eval.leaderboard.scores import Scores, interquartile_mean, probability_of_improvement, scores_of
+from ns3_env.eval.output.plots import save
 from ns3_env.eval.output.table import write_parquet
 
 #: Scores by task, run and test seed.

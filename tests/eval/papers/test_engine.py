@@ -5,15 +5,17 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from ns3_env.errors import ConfigError
 from ns3_env.eval.episodes.variants import Variants, scaled
-from ns3_env.eval.papers import entries
-from ns3_env.eval.papers.entries import Entries
-from ns3_env.eval.papers.experiment import Cases, Setup, in_pool, seeds
+from ns3_env.eval.papers import declared
+from ns3_env.eval.papers.declared import Declared, Entries, Policies
+from ns3_env.eval.papers.experiment import Experiment, Setup, in_pool, seeds
+from ns3_env.eval.papers.outcome import Outcome
 from ns3_env.eval.papers.runs import Run
 from ns3_env.eval.papers.verdicts import Comparison
 from ns3_env.scenario import Scenario
@@ -43,6 +45,22 @@ RESULTS: Results = {
     "losses": [],
 }
 ENTRIES = Entries(controllers={"dcqcn": {"BdpWindow": True}, "hpcc": {}}, released=("rlcc", "fdcc"))
+
+
+def starts(
+    cases: dict[Any, Any],
+    setup: Setup,
+    present: Policies,
+    entries: Entries | None = None,
+    repetitions: int = 0,
+) -> Any:
+    """Starts of the flows, as an experiment with these cases keeps them."""
+    declaration = Declared(source="", what_scales="", repetitions=repetitions)
+    every = in_pool(lambda results: tuple(results["flows"]["start_ns"]))
+    experiment: Experiment[Any] = Experiment(
+        "", "", declaration, lambda data: Outcome(), lambda scale: cases, every, entries
+    )
+    return experiment.runs(setup, present)
 
 
 def test_a_record_holds_what_the_results_say() -> None:
@@ -94,11 +112,11 @@ def test_a_scale_is_of_repetitions_and_each_has_a_seed_of_its_own() -> None:
     base = Scenario(topology=Dumbbell(senders=2), traffic=Incast(flows=2, size_bytes=2000, spread_ns=9000))
     sizes = base.model_copy(update={"traffic": Incast(flows=3, size_bytes=1000)}).under("hpcc")
     cases = {"all": base.under("hpcc"), "by seed": sizes.with_seed}
-    keep = in_pool(lambda x: tuple(x["flows"]["start_ns"]))
-    play: Cases[dict[str, list[tuple[float, ...]]]] = Cases(lambda scale: cases, keep, repetitions=2)
     with Simulator() as simulator:
-        runs = play(Setup(simulator, 1.0, lambda text: None, {})).runs
-        later = play(Setup(simulator, 1.0, lambda text: None, {}, seed=2)).runs
+        runs, later = (
+            starts(cases, Setup(simulator, 1.0, lambda text: None, {}, seed), {}, repetitions=2)
+            for seed in (1, 2)
+        )
     assert list(runs) == ["all", "by seed"]
     assert [len(record) for record in runs["all"]] == [2, 2]
     assert len({*runs["all"], *later["all"]}) == 4  # seeds 1 and 2, then 3 and 4
@@ -131,11 +149,8 @@ def test_cases_are_the_combinations_of_axes_at_a_scale() -> None:
     cases = variants.cases(0.5)
     assert list(cases) == [(2, "hpcc"), (2, "mpcc"), (3, "mpcc")]
     assert {case.time_limit_ns for case in cases.values()} == {500}
-    assert [(len(x.flows()), x.controllers[0].name) for x in cases.values()] == [
-        (2, "hpcc"),
-        (2, "mpcc"),
-        (3, "mpcc"),
-    ]
+    assert [(len(x.flows()), x.controllers[0].name) for x in cases.values()] == list(cases)
+    assert variants.case((3, "mpcc"), 0.5) == cases[3, "mpcc"]
 
 
 def missing(name: str) -> Path:
@@ -145,7 +160,7 @@ def missing(name: str) -> Path:
 def test_a_policy_that_is_not_there_is_left_out_and_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(entries, "released", missing)
+    monkeypatch.setattr(declared, "released", missing)
     base = Scenario(topology=Dumbbell(senders=2), traffic=Incast(flows=2, size_bytes=2000))
     present, notes = ENTRIES.present({})
     assert tuple(ENTRIES.each(base, present)) == tuple(ENTRIES.controllers)
@@ -153,25 +168,22 @@ def test_a_policy_that_is_not_there_is_left_out_and_named(
         f"{name} did not play: no policy of that name is released." for name in ("RLCC", "FDCC")
     )
     file = mlp_file(tmp_path / "policy.safetensors")
-    monkeypatch.setattr(entries, "released", lambda name: file)
+    monkeypatch.setattr(declared, "released", lambda name: file)
     assert ENTRIES.present({}) == ({"rlcc": file, "fdcc": file}, ())
     present, notes = ENTRIES.present({"mine": file, "fdcc": file})
     assert notes == tuple(f"{name} is a policy given for this run." for name in ("MINE", "FDCC"))
     assert tuple(ENTRIES.each(base, present)) == (*ENTRIES.names, "mine")
 
 
-def test_every_entry_has_the_same_flows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(entries, "released", missing)
+def test_every_entry_has_the_same_flows(tmp_path: Path) -> None:
     cases = {
         n: Scenario(topology=Dumbbell(senders=4), traffic=Incast(flows=n, size_bytes=9000, spread_ns=9000))
         for n in (2, 8)
     }
     messages: list[str] = []
-    keep = in_pool(lambda results: tuple(results["flows"]["start_ns"]))
-    play: Cases[dict[int, dict[str, tuple[float, ...]]]] = Cases(lambda scale: cases, keep, ENTRIES)
     with Simulator() as simulator:
         policies = {"fdcc": mlp_file(tmp_path / "policy.safetensors")}
-        runs = play(Setup(simulator, 1.0, messages.append, policies)).runs
+        runs = starts(cases, Setup(simulator, 1.0, messages.append, policies), policies, ENTRIES)
     assert messages[-1] == "6 of 6 episodes played"
     assert [tuple(by_name) for by_name in runs.values()] == [("dcqcn", "hpcc", "fdcc")] * 2
     assert [(n, len(set(by_name.values()))) for n, by_name in runs.items()] == [(2, 1), (8, 1)]

@@ -16,8 +16,7 @@ from ns3_env.eval.commands.evaluation import main
 from ns3_env.eval.papers.experiments import EXPERIMENTS, paper
 from ns3_env.eval.papers.fdcc.claims import UNLEARNED
 from ns3_env.eval.papers.mpcc import link
-from ns3_env.eval.papers.outcome import Grid, Outcome, Row
-from ns3_env.eval.papers.over_seeds import combine
+from ns3_env.eval.papers.outcome import Grid, Outcome, Row, combine
 from ns3_env.eval.papers.panels import Drawing
 from ns3_env.eval.papers.rttmpc import buffers, sharing
 from ns3_env.eval.papers.show import markdown, number, refresh

@@ -7,6 +7,7 @@ import copy
 import json
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ import pytest
 
 from ns3_env.errors import ConfigError
 from ns3_env.eval.commands.evaluation import main
-from ns3_env.eval.papers import entries
+from ns3_env.eval.papers import declared as declarations
 from ns3_env.eval.papers.declared import declared
 from ns3_env.eval.papers.experiment import Data
 from ns3_env.eval.papers.fdcc.claims import IN_ITS_PLACE, LINKS_NS, UNLEARNED, judge
@@ -31,7 +32,8 @@ from tests.samples.policy_files import mlp_file
 Numbers = dict[str, dict[str, dict[str, float | None]]]
 FDCC = "fdcc-zhang2023"
 #: The thesis's agent is a policy given for the run: claims on it are judged.
-GIVEN, RELEASED = Data(None, 1.0, supplied=frozenset([FDCC])), Data(None, 1.0)
+RELEASED = Data(None, 1.0, declared("fdcc-incast"))
+GIVEN = replace(RELEASED, supplied=frozenset([FDCC]))
 #: Slowdowns of short flows.
 SHORT = [key(size, what) for size in ("to_10kB", "to_100kB") for what in ("avg", "p99")]
 ENTRIES = declared("fdcc-joining").entries
@@ -168,7 +170,7 @@ def missing(name: str) -> Path:
 
 def test_everybody_has_a_window_of_a_bdp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Zhang 2023, section 5.3: windows of a BDP bound the queue of n flows at (n − 1) BDP."""
-    monkeypatch.setattr(entries, "released", missing)
+    monkeypatch.setattr(declarations, "released", missing)
     base = declared("fdcc-incast").cases(0.01)["1 µs", 16]
     # Flows that start within a millisecond would hardly overlap.
     base = base.model_copy(update={"traffic": base.traffic.model_copy(update={"spread_ns": 0})})
