@@ -21,14 +21,13 @@ from ns3_env.eval.commands.export import main
 from ns3_env.policies.file import PolicyFile, read_policy, write_policy
 from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.policies.released import released_names
-from ns3_env.scenario import Controller, PerFlowRtt, Scenario
-from ns3_env.scenario.topology import Dumbbell
-from ns3_env.scenario.traffic import Incast
+from ns3_env.scenario import Controller, PerFlowRtt
 from ns3_env.simulator import PLUGINS_VARIABLE, Simulator, find_executable, load_plugins
 from ns3_env.simulator.results import charged_slowdowns
 from tests.paths import ROOT
 from tests.samples.files import Refused
 from tests.samples.policy_files import policy_file, tiny
+from tests.samples.scenarios import incast
 
 pytestmark = pytest.mark.skipif(
     shutil.which("cc") is None and shutil.which("gcc") is None, reason="there is no C compiler (cc, gcc)"
@@ -42,15 +41,6 @@ def agreeing(kind: str = "mlp", **changes: Any) -> PolicyFile:
     if kind == "mlp":
         policy.tensors["layers.0.weight"] *= 0.3
     return policy
-
-
-def incast(flows: int, size_bytes: int, controller: Controller | None = None) -> Scenario:
-    return Scenario(
-        topology=Dumbbell(senders=flows),
-        traffic=Incast(size_bytes=size_bytes, spread_ns=20_000),
-        time_limit_ns=20_000_000,
-        controllers=[controller or Controller(name="agent")],
-    )
 
 
 @pytest.fixture(scope="module")
@@ -137,7 +127,7 @@ def test_any_policy_that_has_a_form_in_c_decides_within_two_percent(
     policy = agreeing(kind, **changes)
     write_policy(tmp_path / "p", policy)
     player = NetworkPolicy.load(tmp_path / "p")
-    scenario = incast(4, 300_000).model_copy(update={"clock": policy.spec.clock})
+    scenario = incast(4, 300_000, spread_ns=20_000).model_copy(update={"clock": policy.spec.clock})
     decisions = record_decisions(player, env_of(player.spec), scenario, 1, 400)
     assert decisions.applied[:, 2].std() > 0.001
     file = c_file("p", "tiny", policy)
@@ -184,7 +174,7 @@ def test_large_weights_that_nearly_cancel_are_told_apart(tmp_path: Path) -> None
     policy = PolicyFile(policy.spec, tensors)
     write_policy(tmp_path / "p", policy)
     player = NetworkPolicy.load(tmp_path / "p")
-    scenario = incast(4, 300_000).model_copy(update={"clock": policy.spec.clock})
+    scenario = incast(4, 300_000, spread_ns=20_000).model_copy(update={"clock": policy.spec.clock})
     decisions = record_decisions(player, env_of(policy.spec), scenario, 1, 400)
     c_source = c_file("p", "large", policy)
     (tmp_path / "large.c").write_text(c_source.text)
@@ -342,7 +332,8 @@ def test_as_a_plugin_the_file_plays_as_the_policy_does_and_keeps_the_contract(
     with Simulator() as simulator:
         for flows in (4, 24):
             original, plugin = (
-                simulator.play(incast(flows, 600_000, controller)) for controller in both(file)
+                simulator.play(incast(flows, 600_000, controller.model_dump(), 20_000))
+                for controller in both(file)
             )
             assert charged_slowdowns(plugin).mean() == pytest.approx(
                 charged_slowdowns(original).mean(), rel=0.01

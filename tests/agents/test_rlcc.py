@@ -17,6 +17,7 @@ from ns3_env.errors import ConfigError
 from ns3_env.scenario import Scenario
 from tests.paths import ROOT
 from tests.samples.agents import trainer
+from tests.samples.scenarios import incast
 
 
 def episode(lengths: list[int], actions: list[float], inputs_of: int = 3) -> Rollout:
@@ -69,9 +70,9 @@ def test_it_learns_inside_the_simulators_alone_from_the_fields_that_it_reads() -
 
 @pytest.mark.parametrize("senders", [4, 64])
 def test_the_released_policy_ends_every_flow_and_shares_fairly(senders: int) -> None:
-    incast = scenario(senders).model_dump(mode="json")
-    incast |= {"time_limit_ns": 30_000_000, "traffic": {**incast["traffic"], "size_bytes": 2_000_000}}
-    with Rollouts(Scenario.from_mapping(incast, "test"), fields=["rtt", "pacing_rate"]) as rollouts:
+    content = scenario(senders).model_dump(mode="json")
+    content |= {"time_limit_ns": 30_000_000, "traffic": {**content["traffic"], "size_bytes": 2_000_000}}
+    with Rollouts(Scenario.from_mapping(content, "test"), fields=["rtt", "pacing_rate"]) as rollouts:
         rollouts.begin(ROOT / "checkpoints" / "rlcc" / "policy.safetensors")
         rollout = rollouts.next()
     assert rollout.results["totals"]["unfinished"] == 0
@@ -81,15 +82,8 @@ def test_the_released_policy_ends_every_flow_and_shares_fairly(senders: int) -> 
 
 
 def scenario(senders: int) -> Scenario:
-    return Scenario.from_mapping(
-        {
-            "clock": {"name": "per_flow_rtt", "rtt_fraction": 1.0},
-            "time_limit_ns": 1_000_000,
-            "topology": {"kind": "dumbbell", "senders": senders, "rate_bps": 100e9},
-            "traffic": {"kind": "incast", "size_bytes": 20_000_000, "spread_ns": 20_000},
-        },
-        "test",
-    )
+    clock = {"name": "per_flow_rtt", "rtt_fraction": 1.0}
+    return incast(senders, 20_000_000, spread_ns=20_000, clock=clock, time_limit_ns=1_000_000)
 
 
 def test_after_seconds_of_training_flows_hold_the_target_and_share_fairly() -> None:

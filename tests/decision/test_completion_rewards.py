@@ -19,6 +19,7 @@ from ns3_env.envs.sb3_vec_env import FlowVecEnv
 from ns3_env.errors import ScenarioError
 from ns3_env.scenario import Scenario
 from tests.samples.policy_files import mlp_file
+from tests.samples.scenarios import incast
 
 CLOCKS = {
     "per_flow_rtt": {"name": "per_flow_rtt", "rtt_fraction": 0.5},
@@ -29,15 +30,8 @@ CLOCKS = {
 Paid = dict[int, tuple[float, float]]
 
 
-def incast(clock: str = "per_flow_rtt", **changes: Any) -> Scenario:
-    content = {
-        "topology": {"kind": "dumbbell", "senders": 4},
-        "traffic": {"kind": "incast", "size_bytes": 300_000, "spread_ns": 20_000},
-        "controllers": ["agent"],
-        "clock": CLOCKS[clock],
-        **changes,
-    }
-    return Scenario.from_mapping(content, "incast")
+def under(clock: str = "per_flow_rtt", **changes: Any) -> Scenario:
+    return incast(4, 300_000, spread_ns=20_000, **{"clock": CLOCKS[clock], **changes})
 
 
 def by_stream(scenario: Scenario, task: Task, policy: Path) -> tuple[Paid, dict[str, Any]]:
@@ -138,7 +132,7 @@ CASES += [(front_end, "synchronous", "rdma") for front_end in FRONT_ENDS if fron
 def test_the_return_of_a_flow_is_minus_its_slowdown(
     front_end: str, clock: str, transport: str, time_limit: str, tmp_path: Path
 ) -> None:
-    scenario = incast(clock, transport=transport, time_limit_ns=time_limit)
+    scenario = under(clock, transport=transport, time_limit_ns=time_limit)
     paid, results = FRONT_ENDS[front_end](scenario, Task(("rtt", "pacing_rate")), tmp_path)
     assert len(paid) == (1 if front_end == "flow_env" else 4)
     for flow, (total, slowdown) in paid.items():
@@ -151,7 +145,7 @@ def test_the_return_of_a_flow_is_minus_its_slowdown(
 
 
 def test_a_flow_that_is_cut_pays_for_what_is_left_at_its_ideal_rate(tmp_path: Path) -> None:
-    paid, results = by_stream(incast(time_limit_ns="60us"), Task(("rtt",)), tmp_path)
+    paid, results = by_stream(under(time_limit_ns="60us"), Task(("rtt",)), tmp_path)
     flows = {name: np.array(values) for name, values in results["flows"].items()}
     assert (flows["fct_ns"] < 0).all()
     lived = 60_000 - flows["start_ns"]
@@ -161,17 +155,17 @@ def test_a_flow_that_is_cut_pays_for_what_is_left_at_its_ideal_rate(tmp_path: Pa
 
 
 def test_a_decision_overtaken_by_its_flows_end_is_paid_with_it(tmp_path: Path) -> None:
-    scenario = incast("per_ack", decision_quantum_ns=3000)
+    scenario = under("per_ack", decision_quantum_ns=3000)
     paid, _ = by_stream(scenario, Task(("rtt",)), tmp_path)
     assert all(total == pytest.approx(-slowdown, rel=1e-9) for total, slowdown in paid.values())
 
 
 def test_shaping_changes_returns_by_its_end_points_alone(tmp_path: Path) -> None:
     plain, shaped = (
-        by_rollouts(incast(), Task(("rtt",), make_reward("slowdown", shaping=weight)), tmp_path)[0]
+        by_rollouts(under(), Task(("rtt",), make_reward("slowdown", shaping=weight)), tmp_path)[0]
         for weight in (0.0, 3.0)
     )
-    with Rollouts(incast(), task=Task(("rtt", "remaining", "attained"))) as rollouts:
+    with Rollouts(under(), task=Task(("rtt", "remaining", "attained"))) as rollouts:
         rollouts.begin(tmp_path / "per_flow_rtt.safetensors")
         transitions = rollouts.next()
     remaining, attained = transitions.observations[transitions.first][:, 1:].T
@@ -182,7 +176,7 @@ def test_shaping_changes_returns_by_its_end_points_alone(tmp_path: Path) -> None
 
 def test_elapsed_is_the_time_between_decisions_in_base_rtts(tmp_path: Path) -> None:
     file = mlp_file(tmp_path / "policy.safetensors")
-    with Rollouts(incast(), fields=("time_ns", "base_rtt_ns")) as rollouts:
+    with Rollouts(under(), fields=("time_ns", "base_rtt_ns")) as rollouts:
         rollouts.begin(file)
         transitions = rollouts.next()
     time, base = column(transitions.records, "time_ns"), transitions.observations[:, 1]
@@ -194,7 +188,7 @@ def test_elapsed_is_the_time_between_decisions_in_base_rtts(tmp_path: Path) -> N
 
 
 def test_flows_without_an_end_have_no_slowdown_and_are_refused() -> None:
-    endless = incast(traffic={"kind": "incast", "size_bytes": "endless"}, time_limit_ns="60us")
+    endless = under(traffic={"kind": "incast", "size_bytes": "endless"}, time_limit_ns="60us")
     with pytest.raises(ScenarioError, match=r"reward: Slowdown .*endless.*goodput_delay"):
         Task(("rtt",)).check(endless)
     Task(("rtt",), "proportional").check(endless)

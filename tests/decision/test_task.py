@@ -15,18 +15,11 @@ from ns3_env.envs.rllib_env import FlowMultiAgentEnv
 from ns3_env.envs.sb3_vec_env import FlowVecEnv
 from ns3_env.errors import ScenarioError
 from ns3_env.policies.released import released
-from ns3_env.scenario import AGENT, POLICY, Scenario
+from ns3_env.scenario import AGENT, POLICY
 from tests.samples.files import dumped
+from tests.samples.scenarios import incast
 
-SCENARIO = Scenario.from_mapping(
-    {
-        "topology": {"kind": "dumbbell", "senders": 2},
-        "traffic": {"kind": "incast", "size_bytes": 50_000},
-        "clock": {"name": "synchronous", "interval_ns": 10_000},
-        "controllers": ["agent"],
-    },
-    "test",
-)
+SCENARIO = incast(2, 50_000, clock={"name": "synchronous", "interval_ns": 10_000})
 
 
 @pytest.fixture

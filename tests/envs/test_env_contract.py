@@ -24,13 +24,11 @@ from ns3_env.envs.sb3_vec_env import FlowVecEnv
 from ns3_env.errors import ScenarioError, SimulatorDied
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.traffic import Incast
+from tests.samples.scenarios import incast
 
 
 def scenario(clock: str = "per_flow_rtt", size_bytes: int = 100_000, **keys: Any) -> Scenario:
-    topology = {"kind": "dumbbell", "senders": 3}
-    traffic = {"kind": "incast", "size_bytes": size_bytes, "spread_ns": 20_000}
-    content = {"topology": topology, "traffic": traffic, "clock": {"name": clock}}
-    return Scenario.from_mapping({**content, **keys}, "test.yaml")
+    return incast(3, size_bytes, spread_ns=20_000, **{"clock": {"name": clock}, **keys})
 
 
 def policy(observations: np.ndarray[Any, np.dtype[Any]]) -> np.ndarray[Any, np.dtype[Any]]:

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Numbers of fuzzed inputs: few fixed ones, or many new ones with ``--hypothesis-profile=long``."""
 
-import time
-from collections.abc import Iterator
-
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -22,25 +19,6 @@ settings.register_profile(
     "long", max_examples=400, deadline=None, database=None, suppress_health_check=_SLOW_IS_FINE
 )
 settings.load_profile("short")
-
-_BETWEEN_LINES_S = 3.0
-
-
-@pytest.fixture(autouse=True)
-def _progress(request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]) -> Iterator[None]:
-    """Prints a line now and then if there are many inputs."""
-    next_line = time.monotonic() + _BETWEEN_LINES_S
-
-    def say(total: int) -> None:
-        nonlocal next_line
-        if time.monotonic() > next_line:
-            next_line = time.monotonic() + _BETWEEN_LINES_S
-            with capsys.disabled():
-                print(f"{request.node.name}: {total} inputs so far", flush=True)
-
-    tried.listener = say
-    yield
-    tried.listener = None
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

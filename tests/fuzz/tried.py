@@ -16,8 +16,6 @@ _MOST_CHARACTERS = 1000  # of a line
 
 #: Inputs and refusals, by kind.
 counts: dict[str, tuple[int, int]] = {}
-#: Receives the number of inputs so far.
-listener: Callable[[int], None] | None = None
 
 
 def attempt(kind: str, read: Callable[[], T], source: str, most_lines: int = 25) -> T | None:
@@ -28,8 +26,6 @@ def attempt(kind: str, read: Callable[[], T], source: str, most_lines: int = 25)
     """
     count, refused = counts.get(kind, (0, 0))
     counts[kind] = count + 1, refused
-    if listener is not None:
-        listener(count + 1)
     try:
         with within_cpu_s(QUICKLY_S), warnings.catch_warnings():
             warnings.simplefilter("ignore", ScenarioWarning)

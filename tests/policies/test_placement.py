@@ -20,8 +20,7 @@ from ns3_env.eval.episodes.policy import run_policy
 from ns3_env.policies.file import PolicyFile, write_policy
 from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.policies.policy import Policy, SlotStates
-from ns3_env.scenario import AGENT, Controller, PerAck, PerFlowRtt, Record, Scenario, Synchronous
-from ns3_env.scenario.topology import Dumbbell
+from ns3_env.scenario import AGENT, Controller, PerAck, PerFlowRtt, Scenario, Synchronous
 from ns3_env.scenario.traffic import Incast
 from ns3_env.simulator import Simulator
 from ns3_env.simulator.results import decisions_taken
@@ -35,12 +34,9 @@ from tests.samples.policy_files import (
     rlcc_file,
     tiny,
 )
+from tests.samples.scenarios import incast
 
-SCENARIO = Scenario(
-    time_limit_ns=400_000,
-    topology=Dumbbell(senders=4, rate_bps=100e9),
-    traffic=Incast(size_bytes=200_000, spread_ns=20_000),
-)
+SCENARIO = incast(4, 200_000, spread_ns=20_000, time_limit_ns=400_000)
 
 
 def fcts(results: dict[str, Any]) -> list[int]:
@@ -194,12 +190,7 @@ def always(path: Path, answer: float, **changes: Any) -> Path:
 
 
 def alone(size: int, **record: Any) -> Scenario:
-    return Scenario(
-        time_limit_ns=10_000_000,
-        topology=Dumbbell(senders=1, rate_bps=RATE),
-        traffic=Incast(size_bytes=size),
-        record=Record(**record),
-    )
+    return incast(1, size, time_limit_ns=10_000_000, record=record)
 
 
 def outcome(policy: Path, scenario: Scenario, placement: str = "simulator") -> dict[str, Any]:
@@ -271,11 +262,7 @@ def test_the_first_window_is_decided_where_the_clock_says_so(tmp_path: Path) -> 
 
 
 CLOCK = PerFlowRtt(rtt_fraction=0.4, start_bdps=0.5)
-EIGHT = Scenario(
-    time_limit_ns=4_000_000,
-    topology=Dumbbell(senders=4, rate_bps=RATE),
-    traffic=Incast(flows=8, size_bytes=120_000, spread_ns=20_000),
-)
+EIGHT = incast(8, 120_000, spread_ns=20_000, time_limit_ns=4_000_000)
 
 
 @pytest.mark.parametrize("changes", [{"telemetry_every_rtts": 0.3}, {"decides_from_bdps": 2.0}])

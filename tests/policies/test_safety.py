@@ -15,11 +15,9 @@ from ns3_env.eval.metrics import measure
 from ns3_env.policies.file import read_policy
 from ns3_env.policies.native_policy import NetworkPolicy
 from ns3_env.scenario import PerFlowRtt, Scenario, Switch
-from ns3_env.scenario.topology import Dumbbell
-from ns3_env.scenario.traffic import Incast
 from ns3_env.simulator.results import charged_slowdowns
 from tests.samples.policy_files import constant_file
-from tests.samples.scenarios import results_of
+from tests.samples.scenarios import incast, results_of
 
 #: Fields of the sample, and ranges that always hold.
 ANY = {"rtt": [0.0, 1e4], "pacing_rate": [0.0, 1.0]}
@@ -36,12 +34,8 @@ def grows(path: Path, answer: float = 0.9, **changes: Any) -> Path:
     return constant_file(path, answer, **{"telemetry_bytes": 8, **changes})
 
 
-def incast(flows: int, size: int = 1_000_000) -> Scenario:
-    return Scenario(
-        time_limit_ns=100_000_000,
-        topology=Dumbbell(senders=flows),
-        traffic=Incast(size_bytes=size, spread_ns=10_000),
-    )
+def several(flows: int, size: int = 1_000_000) -> Scenario:
+    return incast(flows, size, spread_ns=10_000, time_limit_ns=100_000_000)
 
 
 def played(scenario: Scenario, file: Path | None = None) -> dict[str, Any]:
@@ -58,14 +52,14 @@ def seen(results: dict[str, Any]) -> dict[str, Any]:
 
 def test_out_of_its_range_from_the_start_a_policy_is_swift_to_the_byte(tmp_path: Path) -> None:
     file = grows(tmp_path / "policy", clock=PerFlowRtt(start_bdps=1.0), safety={"ranges": NEVER})
-    results = played(incast(8), file)
-    assert seen(results) == seen(played(incast(8)))
+    results = played(several(8), file)
+    assert seen(results) == seen(played(several(8)))
     assert results["counters"]["policy_fallbacks"] == 8
 
 
 def test_a_flow_that_leaves_the_range_goes_on_as_swift_and_decides_no_more(tmp_path: Path) -> None:
     file = grows(tmp_path / "policy", safety={"ranges": {"rtt": [0.0, 0.9]}})  # left at the first ACK
-    scenario = incast(4, 4_000_000)
+    scenario = several(4, 4_000_000)
     results, swift = played(scenario, file), played(scenario)
     assert results["counters"] == {"policy_fallbacks": 4, "policy_windows_bounded": 0}
     names = ["fct_slowdown_avg", "queue_avg_bytes"]
@@ -76,7 +70,7 @@ def test_flows_that_all_want_the_most_keep_a_queue_of_the_root_of_their_number(t
     flows, most = 16, 4.0
     for safety, rtts in (({"most_rtts": most, "ranges": ANY}, math.sqrt(flows * most)), (None, flows)):
         file = grows(tmp_path / f"{rtts}", **({} if safety is None else {"safety": safety}))
-        queue = measure(played(incast(flows, 4_000_000), file), ["queue_avg_bytes"])["queue_avg_bytes"]
+        queue = measure(played(several(flows, 4_000_000), file), ["queue_avg_bytes"])["queue_avg_bytes"]
         assert queue == pytest.approx((rtts - 1) * 78_000, rel=0.06)
 
 
@@ -93,8 +87,8 @@ def test_within_its_range_and_bounds_a_policy_plays_to_the_bit_as_without(
     """Bounds raise no window."""
     plain = grows(tmp_path / "plain", **changes)
     safe = grows(tmp_path / "safe", **changes, safety={**most_rtts, "ranges": ANY})
-    results = played(incast(4, size), safe)
-    assert seen(results) == seen(played(incast(4, size), plain))
+    results = played(several(4, size), safe)
+    assert seen(results) == seen(played(several(4, size), plain))
     assert results["counters"]["policy_fallbacks"] == results["counters"]["policy_windows_bounded"] == 0
 
 
@@ -102,7 +96,7 @@ def test_within_its_range_and_bounds_a_policy_plays_to_the_bit_as_without(
 def test_flows_that_mostly_repeat_themselves_go_on_as_swift(tmp_path: Path, whole: float) -> None:
     """This includes flows that are sent at once, and never decide."""
     shallow = Switch(pfc=False, buffer_bytes=300_000)
-    scenario = incast(30, 400_000).model_copy(update={"switch": shallow})
+    scenario = several(30, 400_000).model_copy(update={"switch": shallow})
     swift = charged_slowdowns(played(scenario)).mean()
     for most, worse in ((0.5, 1.25), (1.0, 2.0)):
         safety = {"ranges": ANY, "most_repeated": most}
@@ -120,7 +114,7 @@ def test_the_simulator_refuses_ranges_of_what_is_not_observed(tmp_path: Path) ->
     file = grows(tmp_path / "policy", safety={"ranges": {"rtt": [0, 1]}})
     file.write_bytes(file.read_bytes().replace(b'\\"ranges\\": {\\"rtt\\"', b'\\"ranges\\": {\\"rtx\\"'))
     with pytest.raises(ScenarioError, match="rtx"):
-        played(incast(2), file)
+        played(several(2), file)
 
 
 def test_what_cannot_fall_back_refuses_a_safety(tmp_path: Path) -> None:
@@ -134,7 +128,7 @@ def test_what_cannot_fall_back_refuses_a_safety(tmp_path: Path) -> None:
 def test_flows_of_tcp_fall_back_too(tmp_path: Path) -> None:
     fields = [{"field": "rtt"}, {"field": "pacing_rate"}]
     file = grows(tmp_path / "known", observation=fields, safety={"ranges": NEVER})
-    results = played(incast(4).model_copy(update={"transport": "tcp"}), file)
+    results = played(several(4).model_copy(update={"transport": "tcp"}), file)
     assert results["counters"]["policy_fallbacks"] == 4
     assert min(results["flows"]["fct_ns"]) > 0
 

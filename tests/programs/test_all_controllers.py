@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 from ns3_env.envs.flow_stream import FlowStream
-from ns3_env.scenario import AGENT, Clock, Controller, PerAck, PerFlowRtt, Record, Scenario, Synchronous
-from ns3_env.scenario.topology import Dumbbell
-from ns3_env.scenario.traffic import Incast
+from ns3_env.scenario import AGENT, Clock, PerAck, PerFlowRtt, Record, Scenario, Synchronous
 from ns3_env.simulator import Simulator, list_controllers
 from tests.samples.policy_files import needed_attributes
+from tests.samples.scenarios import incast
 
 RTT = PerFlowRtt()
 EVERYTHING = Record(
@@ -20,29 +19,22 @@ EVERYTHING = Record(
 )
 
 
-def incast(controller: str, *, clock: Clock = RTT, loss: float = 0.0) -> Scenario:
-    return Scenario(
-        time_limit_ns=2_000_000,
-        topology=Dumbbell(senders=4),
-        traffic=Incast(size_bytes=200_000, spread_ns=5000),
-        controllers=[Controller(name=controller, attributes=dict(needed_attributes(controller)))],
-        clock=clock,
-        loss_probability=loss,
-        record=EVERYTHING,
-    )
+def recorded(name: str, **keys: Any) -> Scenario:
+    controller = {"name": name, "attributes": needed_attributes(name)}
+    return incast(4, 200_000, controller, 5000, time_limit_ns=2_000_000, record=EVERYTHING, **keys)
 
 
 @pytest.mark.parametrize("loss", [0.0, 0.01])
 @pytest.mark.parametrize("controller", [name for name in list_controllers() if name != AGENT])
 def test_a_controller_plays(controller: str, loss: float, simulator: Simulator) -> None:
-    results = simulator.play(incast(controller, loss=loss))
+    results = simulator.play(recorded(controller, loss_probability=loss))
     assert loss > 0 or results["totals"]["unfinished"] == 0
     json.dumps(results, allow_nan=False)
 
 
 @pytest.mark.parametrize("clock", [RTT, Synchronous(interval_ns=5000), PerAck()], ids=lambda x: x.name)
 def test_an_agent_plays(clock: Clock) -> None:
-    with FlowStream(incast(AGENT, clock=clock), num_simulators=2, slots=4) as stream:
+    with FlowStream(recorded(AGENT, clock=clock.model_dump()), num_simulators=2, slots=4) as stream:
         stream.start()
         results: list[tuple[int, dict[str, Any]]] = []
         while len(results) < 4:

@@ -15,8 +15,6 @@ from ns3_env.eval.commands.evaluation import main as evaluate
 from ns3_env.eval.episodes.entry import Entry
 from ns3_env.programs import plugins as headers
 from ns3_env.scenario import Controller, Record, Scenario
-from ns3_env.scenario.topology import Dumbbell
-from ns3_env.scenario.traffic import Incast
 from ns3_env.simulator import (
     PLUGINS_VARIABLE,
     Simulator,
@@ -28,14 +26,11 @@ from ns3_env.simulator import (
 )
 from tests.paths import ROOT
 from tests.samples.files import Refused, dumped
+from tests.samples.scenarios import incast
 
 PROGRAMS = Path(sys.executable).parent
-EIGHT = Scenario(
-    topology=Dumbbell(senders=8),
-    traffic=Incast(size_bytes=500_000),
-    time_limit_ns=20_000_000,
-    record=Record(windows=True, events=True, queue_series_ns=1000, controller_state=True),
-)
+ALL = {"windows": True, "events": True, "queue_series_ns": 1000, "controller_state": True}
+EIGHT = incast(8, 500_000, time_limit_ns=20_000_000, record=ALL)
 
 
 @pytest.fixture(autouse=True)

@@ -8,15 +8,10 @@ import numpy as np
 
 from ns3_env.envs.rollouts import Rollout, Rollouts
 from ns3_env.scenario import Scenario
-from ns3_env.scenario.topology import Dumbbell
-from ns3_env.scenario.traffic import Incast
 from tests.samples.policy_files import FIELDS
+from tests.samples.scenarios import incast
 
-ENDS = Scenario(
-    time_limit_ns=400_000,
-    topology=Dumbbell(senders=3, rate_bps=100e9),
-    traffic=Incast(size_bytes=300_000, spread_ns=20_000),
-)
+ENDS = incast(3, 300_000, spread_ns=20_000, time_limit_ns=400_000)
 
 
 def played(

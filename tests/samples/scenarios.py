@@ -47,6 +47,15 @@ SECTIONS: list[dict[str, Any]] = parse("""
 """)
 
 
+def incast(
+    flows: int = 4, size_bytes: int = 100_000, controller: Any = "agent", spread_ns: int = 0, **keys: Any
+) -> Scenario:
+    """Hosts that send a flow each to one receiver, at 100 Gb/s; further keys are the scenario's."""
+    traffic = {"kind": "incast", "size_bytes": size_bytes, "spread_ns": spread_ns}
+    network = {"topology": {"kind": "dumbbell", "senders": flows}, "controllers": [controller]}
+    return Scenario.from_mapping({**network, "traffic": traffic, **keys}, "incast")
+
+
 def results_of(scenario: Scenario | Mapping[str, Any]) -> dict[str, Any]:
     """Results of a scenario, or of its contents, in a new simulator."""
     with Simulator() as simulator:

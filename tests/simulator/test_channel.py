@@ -245,6 +245,20 @@ def test_a_simulator_that_writes_nonsense_died(simulator: Simulator, text: bytes
     play(simulator, {"dummy": {}})
 
 
+@pytest.mark.parametrize(
+    ("kind", "fault"), [(99, "message 99 out of turn"), (_native.MESSAGE_ERROR, "an error without words")]
+)
+def test_a_message_that_is_none_is_the_end_of_its_simulator(
+    simulator: Simulator, kind: int, fault: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    simulator.send_reset({"dummy": {}})
+    monkeypatch.setattr(simulator, "_await", lambda *_: kind)
+    monkeypatch.setattr(simulator, "_read_blob", lambda: b"")
+    with pytest.raises(SimulatorDied, match=f"broke the protocol and was killed: {fault}"):
+        simulator.receive()
+    assert simulator.pid is None
+
+
 def test_a_missing_program_and_a_region_that_is_none_are_refused(tmp_path: Path) -> None:
     with pytest.raises(SimulatorNotFound, match="cannot start"):
         Simulator(executable=tmp_path / "none").start()

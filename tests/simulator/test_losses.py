@@ -22,21 +22,16 @@ from ns3_env.simulator import Simulator, list_controllers
 from ns3_env.simulator.results import Results, charged_slowdowns
 from tests.samples import report_folder
 from tests.samples.rings import ring
-from tests.samples.scenarios import conserved, results_of
+from tests.samples.scenarios import conserved, incast, results_of
 
 SENDERS = 16
 UPLINK = {"node": SENDERS + 1, "port": SENDERS, "peer": SENDERS + 2}
 SHALLOW = Switch(pfc=False, buffer_bytes=200_000)
 
 
-def incast(controller: str = "dcqcn", switch: Switch = SHALLOW, **values: Any) -> Scenario:
-    usual: dict[str, Any] = {
-        "topology": Dumbbell(senders=SENDERS),
-        "traffic": Incast(size_bytes=100_000),
-        "controllers": [Controller(name=controller)],
-        "time_limit_ns": 200_000_000,
-    }
-    return Scenario(**{**usual, "switch": switch, **values})
+def sixteen(controller: str = "dcqcn", switch: Switch = SHALLOW, **values: Any) -> Scenario:
+    scenario = incast(SENDERS, controller=controller, time_limit_ns=200_000_000)
+    return scenario.model_copy(update={"switch": switch, **values})
 
 
 def place(lost: Results) -> dict[str, Any]:
@@ -56,7 +51,7 @@ CONTROLLERS = sorted({*list_controllers()} - {"agent", "policy", *references()})
 def test_flows_finish_on_a_shallow_buffer_without_pfc(
     simulator: Simulator, controller: str, keys: dict[str, Any]
 ) -> None:
-    results = simulator.play(incast(controller, **keys))
+    results = simulator.play(sixteen(controller, **keys))
     totals, flows = results["totals"], results["flows"]
     assert totals["unfinished"] == totals["pfc_frames"] == 0
     assert flows["acked_bytes"] == flows["size_bytes"]
@@ -102,7 +97,7 @@ def test_an_ack_for_many_packets_loses_no_telemetry_of_which_few_carry_any(simul
     slowest = [
         charged_slowdowns(
             simulator.play(
-                incast(
+                sixteen(
                     recovery=SelectiveRepeat(),
                     traffic=Incast(size_bytes=1_000_000, spread_ns=50_000),
                     switch=Switch(),
@@ -118,14 +113,14 @@ def test_an_ack_for_many_packets_loses_no_telemetry_of_which_few_carry_any(simul
 
 def test_it_sends_less_again_than_go_back_n_and_its_metrics_say_so(simulator: Simulator) -> None:
     some = {"switch": Switch(), "loss_probability": 0.002}
-    selective = simulator.play(incast("dcqcn", recovery=SelectiveRepeat(), **some))
-    back = simulator.play(incast("dcqcn", **some))
+    selective = simulator.play(sixteen("dcqcn", recovery=SelectiveRepeat(), **some))
+    back = simulator.play(sixteen("dcqcn", **some))
     assert 3 * measure(selective)["retransmitted_bytes"] < measure(back)["retransmitted_bytes"]
     row = line(selective)
     assert row["out_of_order_packets"] == sum(selective["flows"]["out_of_order_packets"]) > 0
     assert row["duplicate_bytes"] == sum(selective["flows"]["duplicate_bytes"])
     assert "out_of_order_packets" not in line(back)
-    counted = simulator.play(incast("dcqcn", record=Record(reordering=True), **some))
+    counted = simulator.play(sixteen("dcqcn", record=Record(reordering=True), **some))
     assert line(counted)["out_of_order_packets"] > row["out_of_order_packets"]
     assert counted["flows"]["end_ns"] == back["flows"]["end_ns"]
 
@@ -133,7 +128,7 @@ def test_it_sends_less_again_than_go_back_n_and_its_metrics_say_so(simulator: Si
 @pytest.mark.parametrize("recovery", [GoBackN(), SelectiveRepeat()])
 def test_an_agent_sees_which_share_of_what_it_sent_was_sent_again(recovery: Recovery) -> None:
     def seen(loss: float) -> list[float]:
-        scenario = incast("agent", switch=Switch(), recovery=recovery, loss_probability=loss)
+        scenario = sixteen("agent", switch=Switch(), recovery=recovery, loss_probability=loss)
         env = FlowEnv(scenario, task=Task(fields=["repeated_fraction"]))
         values = [float(env.reset(seed=1)[0].max())]
         done = False

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """References against closed forms: the oracle, max_min and clairvoyant end hosts."""
 
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -11,7 +12,7 @@ from ns3_env.errors import ScenarioError
 from ns3_env.programs.executable import network_bounds, references
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import Simulator
-from tests.simulator.one_bottleneck import dumbbell, waited, work_ns
+from ns3_env.simulator.results import Floats
 
 #: Bytes of a full packet, and its time at 100 Gb/s, which a port does not interrupt.
 PACKET = 1048
@@ -19,6 +20,28 @@ PACKET_NS = PACKET * 8 / 100 + 0.001
 #: End hosts that know all flows, and the oracle, whose ports do: the least remaining first.
 CLAIRVOYANT = ("clairvoyant", "clairvoyant-slowdown")
 ordered = pytest.mark.parametrize("controller", ["oracle", *CLAIRVOYANT])
+
+
+def dumbbell(controller: str, senders: int, flows: Sequence[Mapping[str, Any]], **more: Any) -> Scenario:
+    data = {
+        "topology": {"kind": "dumbbell", "senders": senders},
+        "traffic": {"kind": "list", "flows": [{"dst": senders, **flow} for flow in flows]},
+        "controllers": [controller],
+        "time_limit_ns": 100_000_000,
+        **more,
+    }
+    return Scenario.from_mapping(data, "closed")
+
+
+def waited(results: Mapping[str, Any]) -> Floats:
+    """Waiting time of each flow in ns: its FCT minus its standalone FCT."""
+    flows = results["flows"]
+    return np.array(flows["fct_ns"], float) - np.array(flows["standalone_ns"], float)
+
+
+def work_ns(size_bytes: int) -> float:
+    """Time of a flow's bytes at the bottleneck, with headers."""
+    return (size_bytes + 48 * -(-size_bytes // 1000)) * 8 / 100
 
 
 @ordered

@@ -15,22 +15,18 @@ from ns3_env.errors import ScenarioError, SimulatorDied, SimulatorHung
 from ns3_env.scenario import Scenario
 from ns3_env.simulator import DecisionBatch, EpisodeEnd, Simulator, share
 from tests.processes import alive, descriptors_before, open_descriptors, wait_until
+from tests.samples.scenarios import incast
 
 
-def incast(**changes: Any) -> Scenario:
+def mixed(**changes: Any) -> Scenario:
     """One flow under the agent, the others under another controller, which start late."""
-    keys = {
-        "topology": {"kind": "dumbbell", "senders": 4},
-        "traffic": {"kind": "incast", "size_bytes": 200_000, "spread_ns": 20_000},
-        "controllers": [{"name": "agent"}, {"name": "dcqcn"}],
-        "controlled_flows": [0],
-    }
-    return Scenario.from_mapping({**keys, **changes}, "shared")
+    keys = {"controllers": ["agent", "dcqcn"], "controlled_flows": [0], **changes}
+    return incast(4, 200_000, spread_ns=20_000, **keys)
 
 
 #: Marks, losses and BBR's phases are drawn.
-LOSSY = incast(loss_probability=0.01)
-BBR = incast(
+LOSSY = mixed(loss_probability=0.01)
+BBR = mixed(
     transport="tcp",
     traffic={"kind": "incast", "size_bytes": 3_000_000, "spread_ns": 500_000},
     controllers=[{"name": "agent"}, {"name": "bbr"}],
@@ -74,7 +70,7 @@ def alone(scenarios: Sequence[Scenario]) -> list[list[str]]:
 def begun(simulators: Sequence[Simulator]) -> None:
     """Each waits for its first actions."""
     for simulator in simulators:
-        simulator.send_reset(incast())
+        simulator.send_reset(mixed())
     for simulator in simulators:
         assert isinstance(simulator.receive(), DecisionBatch)
 
@@ -86,7 +82,7 @@ def goes_on(simulator: Simulator) -> None:
         simulator.receive()
 
 
-@pytest.mark.parametrize("scenario", [incast(), LOSSY, BBR], ids=["rdma", "losses", "bbr"])
+@pytest.mark.parametrize("scenario", [mixed(), LOSSY, BBR], ids=["rdma", "losses", "bbr"])
 def test_each_network_plays_as_if_it_were_alone(scenario: Scenario) -> None:
     scenarios = [scenario.with_seed(seed) for seed in range(1, 6)]
     with together(5, processes=2) as simulators:
@@ -96,13 +92,13 @@ def test_each_network_plays_as_if_it_were_alone(scenario: Scenario) -> None:
 
 
 def test_a_refused_scenario_is_its_networks_own_affair() -> None:
-    refused = incast(controllers=[{"name": "agent"}, {"name": "policy", "attributes": {"File": "/none"}}])
+    refused = mixed(controllers=[{"name": "agent"}, {"name": "policy", "attributes": {"File": "/none"}}])
     with together(3) as simulators:
         begun(simulators)
         simulators[1].send_reset(refused)
         with pytest.raises(ScenarioError, match="/none"):
             simulators[1].receive()
-        simulators[1].send_reset(incast())
+        simulators[1].send_reset(mixed())
         assert isinstance(simulators[1].receive(), DecisionBatch)
         for simulator in simulators:
             goes_on(simulator)
@@ -160,7 +156,7 @@ def test_a_crash_shows_the_scenario_that_was_played() -> None:
     with together(2) as simulators:
         begun(simulators)
         goes_on(simulators[1])
-        simulators[1].send_reset(incast().with_seed(77))
+        simulators[1].send_reset(mixed().with_seed(77))
         simulators[1].receive()
         pid = simulators[0].pid
         assert pid is not None
@@ -206,7 +202,7 @@ def test_a_branch_of_one_of_several_networks_goes_its_own_way() -> None:
             messages.append(message.records.tobytes())
         assert messages[0] == messages[1]
         goes_on(branch)
-        branch.send_reset(incast())
+        branch.send_reset(mixed())
         assert isinstance(branch.receive(), DecisionBatch)
         pid = branch.pid
         branch.close()

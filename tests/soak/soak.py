@@ -19,11 +19,9 @@ import numpy as np
 
 from ns3_env.envs.flow_stream import FlowStream
 from ns3_env.errors import SimulatorError
-from ns3_env.scenario import AGENT, Controller, Scenario
-from ns3_env.scenario.topology import Dumbbell
-from ns3_env.scenario.traffic import Incast
 from ns3_env.simulator import HANG_TIMEOUT_VARIABLE
 from tests.processes import alive, open_descriptors, shared_memory
+from tests.samples.scenarios import incast
 
 SIMULATORS = 4
 SLOTS = 4
@@ -89,12 +87,7 @@ def _children() -> int:
 
 def scenario() -> Mapping[str, Any]:
     """An incast of SLOTS flows that decide on every ACK: some ten thousand decisions, then truncated."""
-    return Scenario(
-        time_limit_ns=2_000_000,
-        topology=Dumbbell(senders=SLOTS),
-        traffic=Incast(flows=SLOTS, size_bytes=3_000_000, spread_ns=1000),
-        controllers=[Controller(name=AGENT)],
-    ).to_simulator_json()
+    return incast(SLOTS, 3_000_000, spread_ns=1000, time_limit_ns=2_000_000).to_simulator_json()
 
 
 class Soak:

@@ -3,6 +3,7 @@
 
 import csv
 import json
+import signal
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,6 +19,7 @@ from ns3_env.agents.configuration.run_folder import RunFolder
 from ns3_env.agents.search.network import NetworkSubject
 from ns3_env.agents.search.objectives import Episodes
 from ns3_env.agents.search.plan import plan
+from ns3_env.agents.search.trials import Trial, TrialLog
 from ns3_env.agents.training.checkpoint import resolve
 from ns3_env.envs.rollouts import Rollouts
 from ns3_env.errors import ScenarioError
@@ -233,6 +235,26 @@ def decisions_of_the_start(run: Path) -> int:
         for _ in episodes:
             rollouts.begin(start)
         return sum(rollouts.next().decisions for _ in episodes)
+
+
+def test_a_search_that_was_asked_to_stop_goes_on(
+    tuned: Done, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    add = TrialLog.add
+
+    def interrupted(log: TrialLog, trial: Trial) -> None:
+        add(log, trial)
+        if trial.number == 4:
+            signal.raise_signal(signal.SIGINT)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(TrialLog, "add", interrupted)
+        options = [*written(tmp_path, "tuning"), "--no-evaluation", "search.trials=100000"]
+        assert train.main(options) == 130
+    run = the_run(tmp_path)
+    assert f"--resume {run}" in capsys.readouterr().err
+    assert train.main(["--resume", str(run), "--no-evaluation", "search.trials=13"]) == 0
+    assert rows(run)[:13] == rows(tuned.run)
 
 
 def test_the_trials_of_other_weights_are_refused(
