@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, PrivateAttr, model_validator
 
+from ns3_env.agents.training.checkpoint import resolve
 from ns3_env.config.bounds import WallSeconds
 from ns3_env.config.folders import DATA
 from ns3_env.config.imports import is_code
@@ -287,8 +288,6 @@ def _checked(entry: Entry, under_tcp: str | None) -> Entry:
 
 def _content(entry: Entry) -> str:
     """Hash of the policy's source file or of the checkpoint's files: another one makes cells stale."""
-    from ns3_env.agents.training.checkpoint import resolve
-
     digest = hashlib.sha256()
     if entry.policy is not None:
         spec = importlib.util.find_spec(entry.policy.partition(":")[0])

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
-from ns3_env.agents.training.checkpoint import resolve
+from ns3_env.agents.configuration.config import EnvConfig, Named
+from ns3_env.agents.training.checkpoint import TrainedPolicy, resolve
 from ns3_env.config.command_line import POLICY_HELP
 from ns3_env.config.gone import refuse
 from ns3_env.config.imports import import_named, is_code
@@ -23,9 +24,6 @@ from ns3_env.policies.released import is_released, named_controller, policy_path
 from ns3_env.programs.parameters import with_preset
 from ns3_env.scenario import AGENT, POLICY, Controller, Scenario
 from ns3_env.simulator import Simulator
-
-if TYPE_CHECKING:
-    from ns3_env.agents.training.checkpoint import TrainedPolicy
 
 #: A value of a grid, as stored in a table.
 Parameter = bool | int | float | str
@@ -111,9 +109,6 @@ def load(entry: Entry) -> TrainedPolicy | Controller:
 
 def of_module(entry: Entry) -> TrainedPolicy:
     """Calls the factory of ``entry.policy``. Raises ScenarioError."""
-    from ns3_env.agents.configuration.config import EnvConfig, Named
-    from ns3_env.agents.training.checkpoint import TrainedPolicy
-
     place = f"policy {entry.name}"
     if not is_code(entry.policy or ""):
         raise ScenarioError(
@@ -146,8 +141,6 @@ def of_module(entry: Entry) -> TrainedPolicy:
 
 def of_checkpoint(entry: Entry) -> TrainedPolicy | Controller:
     """Loads ``entry.checkpoint``. Raises ScenarioError."""
-    from ns3_env.agents.training.checkpoint import resolve
-
     try:
         return resolve(Path(entry.checkpoint or "")).load()
     except ConfigError as error:
