@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Folder of a benchmark: the resolved suite, errors, and a folder for each cell with its metrics and CSVs."""
+"""Folder of a benchmark: the resolved suite, errors, a folder for each cell with metrics and CSVs."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Files of a leaderboard in a benchmark's folder, and its table: on the terminal, as Markdown, as a frame."""
+"""Files of a leaderboard in a benchmark's folder; its table on a terminal, as Markdown, as a frame."""
 
 from __future__ import annotations
 

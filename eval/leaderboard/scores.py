@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Scores of a leaderboard's entries as arrays, their interquartile means and probabilities of improvement.
+"""Scores of a leaderboard's entries as arrays, interquartile means, probabilities of improvement.
 
 Estimates follow Agarwal et al. 2021. Tasks are the strata: resampling is done within each task, so
 that every resample has every task. An interval shows how far the number would move if something were done

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Convergence, the time to the fair share after a join or leave, the duration of all flows, and fairness."""
+"""Convergence, the time to the fair share after a join or leave; duration of all flows; fairness."""
 
 from __future__ import annotations
 

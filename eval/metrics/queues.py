@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Priority flow control (PFC), the bottleneck's queue, packets out of order and twice (RDMA), RTTs (TCP)."""
+"""Priority flow control (PFC), the bottleneck's queue, reordering and duplicates (RDMA), RTTs (TCP)."""
 
 from __future__ import annotations
 

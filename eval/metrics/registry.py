@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Registry of metrics: functions of an episode's results, with name, unit and direction; one's own as well.
+"""Registry of metrics, one's own as well: functions of results, with name, unit and direction.
 
 A new one is a file of this folder, whose function is decorated with ``metric``, and a line in
 ``eval/metrics/__init__.py``: tables, reports, verdicts and ``--json`` then have it.
@@ -83,17 +83,17 @@ def declare(metric: Metric) -> None:
 
 def declare_each(
     values: Callable[[Results], Mapping[str, float]],
-    named: Iterable[tuple[str, str, str, str]],
+    declarations: Iterable[tuple[str, str, str, str]],
     **rest: Any,
 ) -> None:
     """Declares metrics that share a function of the results, lower being better.
 
     Args:
         values: function that returns all of them, by key.
-        named: name, key, heading and formula of each.
+        declarations: name, key, heading and formula of each.
         rest: other attributes of ``Metric``, which all have.
     """
-    for name, key, heading, formula in named:
+    for name, key, heading, formula in declarations:
         of = partial(_one_of, values=values, key=key)
         declare(Metric(name, heading, formula, of, "lower", **rest))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Experiments of GPU clusters: ring all-reduces, all-to-alls over rails alone, controllers with PFC alone."""
+"""Experiments of GPU clusters: ring all-reduces, all-to-alls over rails, controllers with PFC alone."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Experiments: incasts over a dumbbell and a fat-tree, and workloads (Zhang 2023, sections 6.2 and 6.3)."""
+"""Experiments: incasts over a dumbbell and a fat-tree, and workloads (Zhang 2023, sec. 6.2 and 6.3)."""
 
 from __future__ import annotations
 

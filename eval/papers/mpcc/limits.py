@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Experiments: the fat-tree of Zheng 2024; and beyond the thesis timeouts, rarer decisions, other costs."""
+"""Experiments: the fat-tree of Zheng 2024; and beyond the thesis timeouts, rare decisions, costs."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Flow completion times against the published simulator's: three scenarios, small networks, drawn ones, runs.
+"""Flow completion times against the published simulator's: three scenarios, networks, runs.
 
 tests/data/probes: each about one accident; topology, flows, scenario, published times (ns) by controller.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The report of a benchmark, self-contained and complete; its figures for papers, a file for each panel."""
+"""The report of a benchmark, self-contained and complete; its figures for papers, file by file."""
 
 from __future__ import annotations
 
