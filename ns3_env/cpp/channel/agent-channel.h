@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The agent's end of the channel, Python's.
-#ifndef NS3_ENV_CHANNEL_AGENT_CHANNEL_H
-#define NS3_ENV_CHANNEL_AGENT_CHANNEL_H
+#pragma once
 
 #include "channel-layout.h"
 #include "doorbell.h"
@@ -109,5 +108,3 @@ class AgentChannel
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_CHANNEL_AGENT_CHANNEL_H

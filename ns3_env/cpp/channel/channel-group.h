@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Channels whose simulators an agent steps together.
-#ifndef NS3_ENV_CHANNEL_CHANNEL_GROUP_H
-#define NS3_ENV_CHANNEL_CHANNEL_GROUP_H
+#pragma once
 
 #include "agent-channel.h"
 #include "turn-taking.h"
@@ -56,5 +55,3 @@ class ChannelGroup
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_CHANNEL_CHANNEL_GROUP_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The channel's protocol and the layout of its region: messages, commands, rows, control words.
-#ifndef NS3_ENV_CHANNEL_CHANNEL_LAYOUT_H
-#define NS3_ENV_CHANNEL_CHANNEL_LAYOUT_H
+#pragma once
 
 #include "observation-fields.h"
 
@@ -206,5 +205,3 @@ inline constexpr const char* DIFFERENT_BUILDS =
     "install the package again";
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_CHANNEL_CHANNEL_LAYOUT_H

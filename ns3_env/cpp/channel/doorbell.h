@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Doorbell of a simulator that plays several networks: its futex word and its sign of life.
-#ifndef NS3_ENV_CHANNEL_DOORBELL_H
-#define NS3_ENV_CHANNEL_DOORBELL_H
+#pragma once
 
 #include "futex.h"
 #include "shared-region.h"
@@ -51,5 +50,3 @@ class Doorbell
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_CHANNEL_DOORBELL_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Ends the simulator with the process that started it.
-#ifndef NS3_ENV_CHANNEL_LIFELINE_H
-#define NS3_ENV_CHANNEL_LIFELINE_H
+#pragma once
 
 namespace ns3::env
 {
@@ -18,5 +17,3 @@ namespace ns3::env
 void StartLifeline(int expectedParent = 0);
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_CHANNEL_LIFELINE_H

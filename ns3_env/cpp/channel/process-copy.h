@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Copies this process as a child of the process that started it.
-#ifndef NS3_ENV_CHANNEL_PROCESS_COPY_H
-#define NS3_ENV_CHANNEL_PROCESS_COPY_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -20,5 +19,3 @@ pid_t CopyProcess();
 int OpenFileOf(pid_t pid, int fd);
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_CHANNEL_PROCESS_COPY_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The simulator's end of the channel.
-#ifndef NS3_ENV_CHANNEL_SIMULATOR_CHANNEL_H
-#define NS3_ENV_CHANNEL_SIMULATOR_CHANNEL_H
+#pragma once
 
 #include "channel-layout.h"
 #include "futex.h"
@@ -104,5 +103,3 @@ class SimulatorChannel
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_CHANNEL_SIMULATOR_CHANNEL_H

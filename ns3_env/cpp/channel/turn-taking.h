@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // How two processes with short turns wait for each other: spinning, or asleep on one core.
-#ifndef NS3_ENV_CHANNEL_TURN_TAKING_H
-#define NS3_ENV_CHANNEL_TURN_TAKING_H
+#pragma once
 
 #include "futex.h"
 
@@ -133,5 +132,3 @@ class CoreChoice
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_CHANNEL_TURN_TAKING_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // MPCC's selection of the state switch, the bottleneck hop, from a packet's telemetry.
-#ifndef NS3_ENV_CONTRACT_BOTTLENECK_HOP_H
-#define NS3_ENV_CONTRACT_BOTTLENECK_HOP_H
+#pragma once
 
 #include "flow-state.h"
 #include "int-record.h"
@@ -45,5 +44,3 @@ StateSwitch SelectStateSwitch(std::span<const IntRecord> hops,
                               Bottleneck rule = Bottleneck::LongestQueue);
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_CONTRACT_BOTTLENECK_HOP_H

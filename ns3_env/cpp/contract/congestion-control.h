@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Interface of congestion controllers: their declaration, and the hooks by which they steer a flow.
-#ifndef NS3_ENV_CONTRACT_CONGESTION_CONTROL_H
-#define NS3_ENV_CONTRACT_CONGESTION_CONTROL_H
+#pragma once
 
 #include "flow-state.h"
 #include "int-record.h"
@@ -141,5 +140,3 @@ class CongestionControl : public Object
 std::vector<std::string> ListControllers();
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_CONTRACT_CONGESTION_CONTROL_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // A flow as its controller sees it: facts of the path, counters, window and pacing rate.
-#ifndef NS3_ENV_CONTRACT_FLOW_STATE_H
-#define NS3_ENV_CONTRACT_FLOW_STATE_H
+#pragma once
 
 #include "pacing.h"
 #include "path-facts.h"
@@ -64,5 +63,3 @@ class FlowState
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_CONTRACT_FLOW_STATE_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Time of a flow's next packet by window and pacing rate, with windows below one packet.
-#ifndef NS3_ENV_CONTRACT_PACING_H
-#define NS3_ENV_CONTRACT_PACING_H
+#pragma once
 
 #include "path-facts.h"
 
@@ -147,5 +146,3 @@ WindowOfOnePacketPer(const PathFacts& path, double packets, Picos rtt)
 }
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_CONTRACT_PACING_H

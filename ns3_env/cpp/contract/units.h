@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Picosecond time, and the two rules for serialisation times.
-#ifndef NS3_ENV_CONTRACT_UNITS_H
-#define NS3_ENV_CONTRACT_UNITS_H
+#pragma once
 
 #include <algorithm>
 #include <cmath>
@@ -78,5 +77,3 @@ ToNanos(Picos t)
 }
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_CONTRACT_UNITS_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Base of the controllers under a policy, which pause their flow until a decision arrives.
-#ifndef NS3_ENV_DECISION_DECIDING_CONTROLLER_H
-#define NS3_ENV_DECISION_DECIDING_CONTROLLER_H
+#pragma once
 
 #include "agent-observation.h"
 #include "subject.h"
@@ -140,5 +139,3 @@ class DecidingController : public CongestionControl, public Subject
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_DECISION_DECIDING_CONTROLLER_H

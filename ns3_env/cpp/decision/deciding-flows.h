@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The flows and ports of an episode under policies, one group of flows with its clock for each policy.
-#ifndef NS3_ENV_DECISION_DECIDING_FLOWS_H
-#define NS3_ENV_DECISION_DECIDING_FLOWS_H
+#pragma once
 
 #include "deciding-ports.h"
 #include "decision-broker.h"
@@ -95,5 +94,3 @@ class DecidingFlows
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_DECISION_DECIDING_FLOWS_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The ports of switches whose ECN thresholds a policy across the channel sets (Yan et al. 2021, ACC).
-#ifndef NS3_ENV_DECISION_DECIDING_PORTS_H
-#define NS3_ENV_DECISION_DECIDING_PORTS_H
+#pragma once
 
 #include "decision-broker.h"
 #include "subject.h"
@@ -63,5 +62,3 @@ class DecidingPorts
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_DECISION_DECIDING_PORTS_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Collects the flows or ports that are due for a decision and has them answered in one batch.
-#ifndef NS3_ENV_DECISION_DECISION_BROKER_H
-#define NS3_ENV_DECISION_DECISION_BROKER_H
+#pragma once
 
 #include "subject.h"
 
@@ -76,5 +75,3 @@ class DecisionBroker
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_DECISION_DECISION_BROKER_H

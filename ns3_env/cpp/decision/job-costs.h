@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Costs of the flows of a training job: a share of the time in which the job sends.
-#ifndef NS3_ENV_DECISION_JOB_COSTS_H
-#define NS3_ENV_DECISION_JOB_COSTS_H
+#pragma once
 
 #include "ns3_env/cpp/contract/units.h"
 #include "ns3_env/cpp/engine/flow.h"
@@ -60,5 +59,3 @@ class JobCosts
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_DECISION_JOB_COSTS_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Decider by a policy in the simulator, with each flow's history and exploration.
-#ifndef NS3_ENV_DECISION_POLICY_DECIDER_H
-#define NS3_ENV_DECISION_POLICY_DECIDER_H
+#pragma once
 
 #include "deciding-controller.h"
 #include "decision-broker.h"
@@ -148,5 +147,3 @@ class PolicyController : public DecidingController
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_DECISION_POLICY_DECIDER_H

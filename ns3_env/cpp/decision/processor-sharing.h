@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Completion times of flows on links that are shared equally from now on (processor sharing).
-#ifndef NS3_ENV_DECISION_PROCESSOR_SHARING_H
-#define NS3_ENV_DECISION_PROCESSOR_SHARING_H
+#pragma once
 
 #include "ns3_env/cpp/engine/flow.h"
 
@@ -37,5 +36,3 @@ RateOfLink(const PathFacts& path, size_t hop)
 std::map<uint32_t, double> SharingTimes(const std::list<Flow*>& flows);
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_DECISION_PROCESSOR_SHARING_H

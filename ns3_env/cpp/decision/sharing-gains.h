@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Gains of flows over processor sharing, for flows that delay each other.
-#ifndef NS3_ENV_DECISION_SHARING_GAINS_H
-#define NS3_ENV_DECISION_SHARING_GAINS_H
+#pragma once
 
 #include "ns3_env/cpp/contract/units.h"
 #include "ns3_env/cpp/engine/flow.h"
@@ -70,5 +69,3 @@ class SharingGains
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_DECISION_SHARING_GAINS_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Transport-independent interface of a running flow.
-#ifndef NS3_ENV_ENGINE_FLOW_H
-#define NS3_ENV_ENGINE_FLOW_H
+#pragma once
 
 #include "packet-order.h"
 #include "rtt-samples.h"
@@ -92,5 +91,3 @@ class Flow : public FlowState
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_ENGINE_FLOW_H

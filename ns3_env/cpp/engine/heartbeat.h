@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Heartbeat of the simulator's process: a counter of its progress.
-#ifndef NS3_ENV_ENGINE_HEARTBEAT_H
-#define NS3_ENV_ENGINE_HEARTBEAT_H
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -44,5 +43,3 @@ class Heartbeat
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_ENGINE_HEARTBEAT_H

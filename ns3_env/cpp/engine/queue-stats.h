@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Time-weighted queue-length statistics.
-#ifndef NS3_ENV_ENGINE_QUEUE_STATS_H
-#define NS3_ENV_ENGINE_QUEUE_STATS_H
+#pragma once
 
 #include "ns3_env/cpp/contract/units.h"
 
@@ -77,5 +76,3 @@ class QueueStats
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_ENGINE_QUEUE_STATS_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Sources of random numbers: an ns-3 stream of a network, or a stream for each port.
-#ifndef NS3_ENV_ENGINE_RANDOM_SOURCE_H
-#define NS3_ENV_ENGINE_RANDOM_SOURCE_H
+#pragma once
 
 #include "ns3/random-variable-stream.h"
 #include "ns3/rng-seed-manager.h"
@@ -82,5 +81,3 @@ class PortStream final : public RandomSource
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_ENGINE_RANDOM_SOURCE_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Simulator implementation for ns-3 with a fast path for re-armed events.
-#ifndef NS3_ENV_EVENTS_EVENT_LOOP_H
-#define NS3_ENV_EVENTS_EVENT_LOOP_H
+#pragma once
 
 #include "parts.h"
 #include "timeline.h"
@@ -123,5 +122,3 @@ class EventLoop : public SimulatorImpl
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_EVENTS_EVENT_LOOP_H

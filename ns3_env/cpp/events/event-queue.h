@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Event queue: a wheel of short lists for the near future, a heap for later events.
-#ifndef NS3_ENV_EVENTS_EVENT_QUEUE_H
-#define NS3_ENV_EVENTS_EVENT_QUEUE_H
+#pragma once
 
 #include "ns3_env/cpp/contract/units.h"
 
@@ -245,5 +244,3 @@ EventQueue::ForEach(Visitor visit) const
 }
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_EVENTS_EVENT_QUEUE_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Parts of a network, each with a timeline, simulated window by window on one or several threads.
-#ifndef NS3_ENV_EVENTS_PARTS_H
-#define NS3_ENV_EVENTS_PARTS_H
+#pragma once
 
 #include "timeline.h"
 
@@ -92,5 +91,3 @@ class Parts
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_EVENTS_PARTS_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Event that is re-armed instead of allocated again.
-#ifndef NS3_ENV_EVENTS_REUSABLE_EVENT_H
-#define NS3_ENV_EVENTS_REUSABLE_EVENT_H
+#pragma once
 
 #include "now.h"
 #include "timeline.h"
@@ -76,5 +75,3 @@ class ReusableEvent final : public RearmedEvent
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_EVENTS_REUSABLE_EVENT_H

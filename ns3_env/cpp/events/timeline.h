@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Events of a network, or of one part of it, in order of time.
-#ifndef NS3_ENV_EVENTS_TIMELINE_H
-#define NS3_ENV_EVENTS_TIMELINE_H
+#pragma once
 
 #include "event-queue.h"
 
@@ -241,5 +240,3 @@ Timeline::RunNextBefore(Picos end)
 }
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_EVENTS_TIMELINE_H

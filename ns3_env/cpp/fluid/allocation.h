@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Rates of fluid flows on links of given capacities: max-min fair, or by priority.
-#ifndef NS3_ENV_FLUID_ALLOCATION_H
-#define NS3_ENV_FLUID_ALLOCATION_H
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -36,5 +35,3 @@ double TimeToOvertaking(size_t links,
                         const std::vector<double>& speeds);
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_FLUID_ALLOCATION_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Episode of fluid flows: at each instant every flow has its ideal rate, and no packets are simulated.
-#ifndef NS3_ENV_FLUID_FLUID_EPISODE_H
-#define NS3_ENV_FLUID_FLUID_EPISODE_H
+#pragma once
 
 #include "fluid-flow.h"
 #include "fluid-paths.h"
@@ -77,5 +76,3 @@ class FluidEpisode final : public Episode
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_FLUID_FLUID_EPISODE_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // A flow of fluid: a size that drains through its path at its assigned rate.
-#ifndef NS3_ENV_FLUID_FLUID_FLOW_H
-#define NS3_ENV_FLUID_FLUID_FLOW_H
+#pragma once
 
 #include "allocation.h"
 #include "fluid-paths.h"
@@ -92,5 +91,3 @@ class FluidFlow final : public Flow
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_FLUID_FLUID_FLOW_H

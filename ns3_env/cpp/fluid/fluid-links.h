@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Links of a fluid: their rates, some of which change over time.
-#ifndef NS3_ENV_FLUID_FLUID_LINKS_H
-#define NS3_ENV_FLUID_FLUID_LINKS_H
+#pragma once
 
 #include "ns3_env/cpp/engine/link-schedule.h"
 
@@ -36,5 +35,3 @@ class FluidLinks
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_FLUID_FLUID_LINKS_H

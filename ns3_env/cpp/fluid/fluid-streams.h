@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Streams of constant rate in a fluid: they get their share of links before any flow.
-#ifndef NS3_ENV_FLUID_FLUID_STREAMS_H
-#define NS3_ENV_FLUID_FLUID_STREAMS_H
+#pragma once
 
 #include "allocation.h"
 #include "fluid-links.h"
@@ -58,5 +57,3 @@ class FluidStreams
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_FLUID_FLUID_STREAMS_H

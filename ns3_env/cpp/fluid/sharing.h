@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Ideals by which a fluid's flows share links, named as controllers are.
-#ifndef NS3_ENV_FLUID_SHARING_H
-#define NS3_ENV_FLUID_SHARING_H
+#pragma once
 
 #include "ns3_env/cpp/run/scenario.h"
 
@@ -28,5 +27,3 @@ using Fluids = std::map<std::string, Sharing>;
 std::optional<Sharing> SharingOf(const Scenario& scenario, const Fluids& fluids);
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_FLUID_SHARING_H

@@ -39,5 +39,3 @@ inline constexpr uint32_t FLOWS = 10'000'000; ///< in all; a user's list has few
 inline constexpr uint32_t STREAMS = 1'000'000;
 
 } // namespace ns3::env::bounds
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // JSON reader, key by key, which checks every value before it converts it.
-#ifndef NS3_ENV_JSON_JSON_READER_H
-#define NS3_ENV_JSON_JSON_READER_H
+#pragma once
 
 #include "scenario-error.h"
 
@@ -152,5 +151,3 @@ class JsonReader
 ClockSpec ReadClock(JsonReader& root);
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_JSON_JSON_READER_H

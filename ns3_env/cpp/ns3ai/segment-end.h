@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // One end of a shared-memory segment of ns3-ai, Python's or the simulator's.
-#ifndef NS3_ENV_NS3AI_SEGMENT_END_H
-#define NS3_ENV_NS3AI_SEGMENT_END_H
+#pragma once
 
 #include "ns3_env/cpp/channel/futex.h"
 
@@ -126,5 +125,3 @@ class SegmentEnd
 };
 
 } // namespace ns3::env::ns3ai
-
-#endif // NS3_ENV_NS3AI_SEGMENT_END_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Dense layers and LSTM cell, to the same bits however many flows decide together.
-#ifndef NS3_ENV_POLICY_DENSE_H
-#define NS3_ENV_POLICY_DENSE_H
+#pragma once
 
 #include "dense-kernels.h"
 
@@ -69,5 +68,3 @@ void Activate(Activation activation, float* values, size_t count);
 void LstmCell(const float* gates, float* cell, float* hidden, size_t width);
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_POLICY_DENSE_H

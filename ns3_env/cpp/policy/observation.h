@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Inputs of a policy's network: observation fields, transformed, and inputs derived from them.
-#ifndef NS3_ENV_POLICY_OBSERVATION_H
-#define NS3_ENV_POLICY_OBSERVATION_H
+#pragma once
 
 #include "formula.h"
 
@@ -92,5 +91,3 @@ class Observation
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_POLICY_OBSERVATION_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Inference of a trained network: an MLP, or an LSTM, perhaps with a shortcut.
-#ifndef NS3_ENV_POLICY_POLICY_NETWORK_H
-#define NS3_ENV_POLICY_POLICY_NETWORK_H
+#pragma once
 
 #include "dense.h"
 #include "tensor-file.h"
@@ -73,5 +72,3 @@ class PolicyNetwork
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_POLICY_POLICY_NETWORK_H

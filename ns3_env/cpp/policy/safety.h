@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Safety of a policy: ranges of its training, tolerated losses, and the bound of its windows.
-#ifndef NS3_ENV_POLICY_SAFETY_H
-#define NS3_ENV_POLICY_SAFETY_H
+#pragma once
 
 #include "ns3_env/cpp/channel/observation-fields.h"
 #include "ns3_env/cpp/json/json-reader.h"
@@ -52,5 +51,3 @@ class Safety
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_POLICY_SAFETY_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Plays several networks in one process, in turns.
-#ifndef NS3_ENV_PROGRAM_NETWORKS_H
-#define NS3_ENV_PROGRAM_NETWORKS_H
+#pragma once
 
 #include <functional>
 #include <string>
@@ -25,5 +24,3 @@ void PlayNetworks(const std::vector<int>& channelFds,
                   const std::function<void(SimulatorChannel&)>& serve);
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_PROGRAM_NETWORKS_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Runs one episode, with or without agents across the channel.
-#ifndef NS3_ENV_PROGRAM_RUN_EPISODE_H
-#define NS3_ENV_PROGRAM_RUN_EPISODE_H
+#pragma once
 
 #include <functional>
 #include <ostream>
@@ -37,5 +36,3 @@ EpisodeOutcome RunEpisode(std::string scenarioJson,
 void PrepareSimulator();
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_PROGRAM_RUN_EPISODE_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Interface of a transport: all that differs between the simulators of RDMA and of TCP.
-#ifndef NS3_ENV_PROGRAM_TRANSPORT_H
-#define NS3_ENV_PROGRAM_TRANSPORT_H
+#pragma once
 
 #include "ns3_env/cpp/run/episode.h"
 #include "ns3_env/cpp/run/scenario.h"
@@ -66,5 +65,3 @@ class Transport
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_PROGRAM_TRANSPORT_H

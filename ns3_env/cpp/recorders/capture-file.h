@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Capture of a network's frames: a pcapng file with an interface for each requested port.
-#ifndef NS3_ENV_RECORDERS_CAPTURE_FILE_H
-#define NS3_ENV_RECORDERS_CAPTURE_FILE_H
+#pragma once
 
 #include "pcapng.h"
 
@@ -74,5 +73,3 @@ class CaptureFile final : public Capture
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_RECORDERS_CAPTURE_FILE_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Long series of the results as plain numbers behind the JSON, for who reads them as arrays.
-#ifndef NS3_ENV_RECORDERS_COLUMNS_H
-#define NS3_ENV_RECORDERS_COLUMNS_H
+#pragma once
 
 #include <cstddef>
 #include <string>
@@ -37,5 +36,3 @@ class Columns
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_RECORDERS_COLUMNS_H

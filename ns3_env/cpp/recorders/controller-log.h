@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Traces that controllers declare: counters over all flows, and every state or counter over time.
-#ifndef NS3_ENV_RECORDERS_CONTROLLER_LOG_H
-#define NS3_ENV_RECORDERS_CONTROLLER_LOG_H
+#pragma once
 
 #include "ns3_env/cpp/contract/decision-times.h"
 #include "ns3_env/cpp/run/episode.h"
@@ -80,5 +79,3 @@ class ControllerLog
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_RECORDERS_CONTROLLER_LOG_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The checksum of Ethernet frames, CRC-32 (IEEE 802.3, 3.2.9), which zlib computes too.
-#ifndef NS3_ENV_RECORDERS_CRC32_H
-#define NS3_ENV_RECORDERS_CRC32_H
+#pragma once
 
 #include <cstdint>
 #include <span>
@@ -12,5 +11,3 @@ namespace ns3::env
 uint32_t Crc32(std::span<const uint8_t> bytes);
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_RECORDERS_CRC32_H

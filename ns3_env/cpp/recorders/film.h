@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Film of a run: every port and every active flow, sampled together at a fixed interval.
-#ifndef NS3_ENV_RECORDERS_FILM_H
-#define NS3_ENV_RECORDERS_FILM_H
+#pragma once
 
 #include "ns3_env/cpp/run/episode.h"
 
@@ -72,5 +71,3 @@ class Film
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_RECORDERS_FILM_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The Internet checksum of IPv4, UDP and TCP headers (RFC 1071).
-#ifndef NS3_ENV_RECORDERS_INTERNET_CHECKSUM_H
-#define NS3_ENV_RECORDERS_INTERNET_CHECKSUM_H
+#pragma once
 
 #include <cstdint>
 #include <span>
@@ -13,5 +12,3 @@ namespace ns3::env
 uint16_t InternetChecksum(std::span<const uint8_t> bytes);
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_RECORDERS_INTERNET_CHECKSUM_H

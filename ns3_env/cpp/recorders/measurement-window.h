@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Bytes received, sent by switch ports and queued there within an interval of a run.
-#ifndef NS3_ENV_RECORDERS_MEASUREMENT_WINDOW_H
-#define NS3_ENV_RECORDERS_MEASUREMENT_WINDOW_H
+#pragma once
 
 #include "ns3_env/cpp/engine/queue-stats.h"
 #include "ns3_env/cpp/run/episode.h"
@@ -84,5 +83,3 @@ class MeasurementWindow
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_RECORDERS_MEASUREMENT_WINDOW_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Writer of a pcapng file with an interface for each port.
-#ifndef NS3_ENV_RECORDERS_PCAPNG_H
-#define NS3_ENV_RECORDERS_PCAPNG_H
+#pragma once
 
 #include <cstdint>
 #include <fstream>
@@ -63,5 +62,3 @@ class PcapngFile
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_RECORDERS_PCAPNG_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Series of a run: queues' lengths, windows and rates, marks and pauses.
-#ifndef NS3_ENV_RECORDERS_QUEUE_SERIES_H
-#define NS3_ENV_RECORDERS_QUEUE_SERIES_H
+#pragma once
 
 #include "ns3_env/cpp/run/episode.h"
 
@@ -100,5 +99,3 @@ class QueueSampler
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_RECORDERS_QUEUE_SERIES_H

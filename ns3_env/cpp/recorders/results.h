@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The recorders that a scenario requests, and their results as JSON.
-#ifndef NS3_ENV_RECORDERS_RESULTS_H
-#define NS3_ENV_RECORDERS_RESULTS_H
+#pragma once
 
 #include "controller-log.h"
 #include "film.h"
@@ -55,5 +54,3 @@ void WriteResults(std::ostream& out,
                   const std::map<uint32_t, double>& sharing);
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_RECORDERS_RESULTS_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Hash of a flow's five-tuple, by which a switch chooses among equal paths (ECMP).
-#ifndef NS3_ENV_ROUTING_ECMP_H
-#define NS3_ENV_ROUTING_ECMP_H
+#pragma once
 
 #include <cstdint>
 
@@ -27,5 +26,3 @@ uint32_t NodeAddress(uint32_t nodeId);
 uint32_t EcmpHash(const FiveTuple& tuple, uint32_t seed);
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_ROUTING_ECMP_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Shortest paths over the switches, their ECMP choice, and times along a path.
-#ifndef NS3_ENV_ROUTING_ROUTING_H
-#define NS3_ENV_ROUTING_ROUTING_H
+#pragma once
 
 #include "ecmp.h"
 #include "graph.h"
@@ -147,5 +146,3 @@ class Pipeline
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_ROUTING_ROUTING_H

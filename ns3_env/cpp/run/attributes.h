@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Congestion controllers by name, and ns-3 attributes set from a user's settings.
-#ifndef NS3_ENV_RUN_ATTRIBUTES_H
-#define NS3_ENV_RUN_ATTRIBUTES_H
+#pragma once
 
 #include "scenario.h"
 
@@ -51,5 +50,3 @@ void CheckEach(const Scenario& scenario, const std::function<void(const Controll
 std::vector<TypeId::AttributeInformation> AttributesOf(const std::string& controller);
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_RUN_ATTRIBUTES_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Dependencies of flows and steps in a network that is simulated in parts.
-#ifndef NS3_ENV_RUN_DEPENDENCIES_IN_PARTS_H
-#define NS3_ENV_RUN_DEPENDENCIES_IN_PARTS_H
+#pragma once
 
 #include "dependencies.h"
 #include "scenario.h"
@@ -79,5 +78,3 @@ class DependenciesInParts final : public Dependencies
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_RUN_DEPENDENCIES_IN_PARTS_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Starts flows and steps of computation when all that they wait for is over.
-#ifndef NS3_ENV_RUN_DEPENDENCIES_H
-#define NS3_ENV_RUN_DEPENDENCIES_H
+#pragma once
 
 #include "dependency-spec.h"
 
@@ -78,5 +77,3 @@ class Dependencies : public DeliveryListener
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_RUN_DEPENDENCIES_H

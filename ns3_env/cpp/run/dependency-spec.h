@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Dependencies in a scenario among flows and steps of computation.
-#ifndef NS3_ENV_RUN_DEPENDENCY_SPEC_H
-#define NS3_ENV_RUN_DEPENDENCY_SPEC_H
+#pragma once
 
 #include "ns3_env/cpp/contract/units.h"
 
@@ -50,5 +49,3 @@ struct DependencySpec
 DependencySpec ReadDependencies(JsonReader section, const std::vector<Picos>& flowStarts);
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_RUN_DEPENDENCY_SPEC_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // An episode: one run of a scenario's flows from start to record, whatever carries their packets.
-#ifndef NS3_ENV_RUN_EPISODE_H
-#define NS3_ENV_RUN_EPISODE_H
+#pragma once
 
 #include "dependencies-in-parts.h"
 #include "dependencies.h"
@@ -226,5 +225,3 @@ class Episode
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_RUN_EPISODE_H

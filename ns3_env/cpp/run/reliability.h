@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Reliability of a scenario, as it is read: recovery, corruption by link, answers of NICs.
-#ifndef NS3_ENV_RUN_RELIABILITY_H
-#define NS3_ENV_RUN_RELIABILITY_H
+#pragma once
 
 #include "ns3_env/cpp/contract/reliability-config.h"
 #include "ns3_env/cpp/engine/losses.h"
@@ -28,5 +27,3 @@ LinkCorruption ReadCorruption(JsonReader& loss, uint32_t lastNode);
 /// @}
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_RUN_RELIABILITY_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Queues, losses, stream counts and totals of a run, whatever carried the packets.
-#ifndef NS3_ENV_RUN_RUN_REPORT_H
-#define NS3_ENV_RUN_RUN_REPORT_H
+#pragma once
 
 #include "ns3_env/cpp/engine/losses.h"
 #include "ns3_env/cpp/engine/queue-stats.h"
@@ -122,5 +121,3 @@ struct RunTotals
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_RUN_RUN_REPORT_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Files of a test: a separate folder, and the bytes of a file.
-#ifndef NS3_ENV_TEST_FILES_H
-#define NS3_ENV_TEST_FILES_H
+#pragma once
 
 #include <cstdint>
 #include <cstdlib>
@@ -52,5 +51,3 @@ ReadFile(const std::string& name)
 }
 
 } // namespace ns3::env::test
-
-#endif // NS3_ENV_TEST_FILES_H

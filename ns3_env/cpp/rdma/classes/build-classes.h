@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // A scenario's traffic classes: checked against its network, given to its ports.
-#ifndef NS3_ENV_RDMA_CLASSES_BUILD_CLASSES_H
-#define NS3_ENV_RDMA_CLASSES_BUILD_CLASSES_H
+#pragma once
 
 #include "ns3_env/cpp/rdma/switch/network-rules.h"
 #include "ns3_env/cpp/rdma/switch/switch.h"
@@ -36,5 +35,3 @@ const PacketFifo& QueueOf(const SwitchPort& port, bool several, uint32_t traffic
 double LeastShare(const std::vector<TrafficClass>& classes);
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_CLASSES_BUILD_CLASSES_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Network card of a network with several traffic classes: ACKs, flows and pauses of each.
-#ifndef NS3_ENV_RDMA_CLASSES_CLASS_NIC_H
-#define NS3_ENV_RDMA_CLASSES_CLASS_NIC_H
+#pragma once
 
 #include "class-pauses.h"
 #include "class-scheduler.h"
@@ -53,5 +52,3 @@ class ClassNic final : public Nic
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_CLASSES_CLASS_NIC_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The class that a port serves next: strict classes first, then weighted ones in rounds.
-#ifndef NS3_ENV_RDMA_CLASSES_CLASS_SCHEDULER_H
-#define NS3_ENV_RDMA_CLASSES_CLASS_SCHEDULER_H
+#pragma once
 
 #include "ns3_env/cpp/contract/traffic-class.h"
 
@@ -90,5 +89,3 @@ class ClassScheduler
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_CLASSES_CLASS_SCHEDULER_H

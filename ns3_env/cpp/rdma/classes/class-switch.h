@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Switch of a network with several traffic classes: a queue, pauses, headroom and marks for each.
-#ifndef NS3_ENV_RDMA_CLASSES_CLASS_SWITCH_H
-#define NS3_ENV_RDMA_CLASSES_CLASS_SWITCH_H
+#pragma once
 
 #include "class-pauses.h"
 #include "class-scheduler.h"
@@ -105,5 +104,3 @@ class ClassSwitch final : public Switch
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_CLASSES_CLASS_SWITCH_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // DCQCN controller: marks cut the rate by alpha/2, a timer brings it back in three stages.
-#ifndef NS3_ENV_RDMA_CONTROLLERS_DCQCN_H
-#define NS3_ENV_RDMA_CONTROLLERS_DCQCN_H
+#pragma once
 
 #include "ns3/event-id.h"
 #include "ns3/nstime.h"
@@ -156,5 +155,3 @@ class Dcqcn : public CongestionControl
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_CONTROLLERS_DCQCN_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // DCTCP controller of an RDMA flow, by the fraction of marked packets in a window.
-#ifndef NS3_ENV_RDMA_CONTROLLERS_DCTCP_H
-#define NS3_ENV_RDMA_CONTROLLERS_DCTCP_H
+#pragma once
 
 #include "ns3/traced-value.h"
 #include "ns3_env/cpp/contract/congestion-control.h"
@@ -42,5 +41,3 @@ class Dctcp : public CongestionControl
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_CONTROLLERS_DCTCP_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // HPCC controller, by the utilisation of the busiest hop on a flow's path (Li 2019).
-#ifndef NS3_ENV_RDMA_CONTROLLERS_HPCC_H
-#define NS3_ENV_RDMA_CONTROLLERS_HPCC_H
+#pragma once
 
 #include "ns3/traced-value.h"
 #include "ns3_env/cpp/contract/congestion-control.h"
@@ -56,5 +55,3 @@ class Hpcc : public CongestionControl
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_CONTROLLERS_HPCC_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // MPCC controller: decision times, telemetry, and the time at which a window takes effect.
-#ifndef NS3_ENV_RDMA_CONTROLLERS_MPCC_H
-#define NS3_ENV_RDMA_CONTROLLERS_MPCC_H
+#pragma once
 
 #include "ns3/event-id.h"
 #include "ns3/nstime.h"
@@ -104,5 +103,3 @@ class Mpcc : public CongestionControl
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_CONTROLLERS_MPCC_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // NSCC controller, by the delay and the mark of each packet, for flows spread over many paths.
-#ifndef NS3_ENV_RDMA_CONTROLLERS_NSCC_H
-#define NS3_ENV_RDMA_CONTROLLERS_NSCC_H
+#pragma once
 
 #include "ns3/traced-value.h"
 #include "ns3_env/cpp/contract/congestion-control.h"
@@ -83,5 +82,3 @@ class Nscc : public CongestionControl
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_CONTROLLERS_NSCC_H

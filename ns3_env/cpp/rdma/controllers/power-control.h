@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // PowerTCP's control law, with power measured differently by each variant (Addanki 2022).
-#ifndef NS3_ENV_RDMA_CONTROLLERS_POWER_CONTROL_H
-#define NS3_ENV_RDMA_CONTROLLERS_POWER_CONTROL_H
+#pragma once
 
 #include "ns3/traced-value.h"
 #include "ns3_env/cpp/contract/congestion-control.h"
@@ -46,5 +45,3 @@ class PowerControl : public CongestionControl
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_CONTROLLERS_POWER_CONTROL_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Swift controller, by the distance of a flow's delay from a target (Kumar 2020).
-#ifndef NS3_ENV_RDMA_CONTROLLERS_SWIFT_H
-#define NS3_ENV_RDMA_CONTROLLERS_SWIFT_H
+#pragma once
 
 #include "ns3/nstime.h"
 #include "ns3/traced-value.h"
@@ -64,5 +63,3 @@ class Swift : public CongestionControl
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_CONTROLLERS_SWIFT_H

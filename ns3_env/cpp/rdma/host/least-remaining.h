@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Ports that serve the flow with the least remaining bytes (pFabric, Alizadeh 2013).
-#ifndef NS3_ENV_RDMA_HOST_LEAST_REMAINING_H
-#define NS3_ENV_RDMA_HOST_LEAST_REMAINING_H
+#pragma once
 
 #include "nic.h"
 #include "shortest-flows.h"
@@ -97,5 +96,3 @@ class LeastRemainingNic final : public Nic
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_HOST_LEAST_REMAINING_H

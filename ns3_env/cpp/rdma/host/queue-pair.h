@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Both ends of a flow's queue pair: window, pacing, recovery from losses, retransmission timeout.
-#ifndef NS3_ENV_RDMA_HOST_QUEUE_PAIR_H
-#define NS3_ENV_RDMA_HOST_QUEUE_PAIR_H
+#pragma once
 
 #include "recycled-entropies.h"
 
@@ -246,5 +245,3 @@ class QueuePair final : public WireFlow
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_HOST_QUEUE_PAIR_H

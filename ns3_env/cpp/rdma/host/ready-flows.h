@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Live flows of a host, served in turn when they are ready.
-#ifndef NS3_ENV_RDMA_HOST_READY_FLOWS_H
-#define NS3_ENV_RDMA_HOST_READY_FLOWS_H
+#pragma once
 
 #include "queue-pair.h"
 
@@ -89,5 +88,3 @@ ReadyFlows::NextReadyOfFew() const
 }
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_HOST_READY_FLOWS_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Path entropies that a sender uses again once their packets are acknowledged (REPS, Bonato 2025).
-#ifndef NS3_ENV_RDMA_HOST_RECYCLED_ENTROPIES_H
-#define NS3_ENV_RDMA_HOST_RECYCLED_ENTROPIES_H
+#pragma once
 
 #include "ns3_env/cpp/contract/units.h"
 #include "ns3_env/cpp/engine/random-source.h"
@@ -95,5 +94,3 @@ class RecycledEntropies
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_HOST_RECYCLED_ENTROPIES_H

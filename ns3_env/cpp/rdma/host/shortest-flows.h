@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Live flows of a host, of which the ready one with the fewest bytes left is served first.
-#ifndef NS3_ENV_RDMA_HOST_SHORTEST_FLOWS_H
-#define NS3_ENV_RDMA_HOST_SHORTEST_FLOWS_H
+#pragma once
 
 #include "ns3_env/cpp/contract/units.h"
 
@@ -62,5 +61,3 @@ class ShortestFlows
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_HOST_SHORTEST_FLOWS_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Only the congestion point that last slowed a flow may speed it up.
-#ifndef NS3_ENV_RDMA_LAYER2_ASSOCIATED_POINT_H
-#define NS3_ENV_RDMA_LAYER2_ASSOCIATED_POINT_H
+#pragma once
 
 #include "ns3_env/cpp/contract/switch-config.h"
 
@@ -48,5 +47,3 @@ SamplesOfEitherSign()
 }
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_LAYER2_ASSOCIATED_POINT_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // One end of a full-duplex link: transmitter, flight, PFC state.
-#ifndef NS3_ENV_RDMA_LINK_PORT_H
-#define NS3_ENV_RDMA_LINK_PORT_H
+#pragma once
 
 #include "network-context.h"
 #include "packet.h"
@@ -433,5 +432,3 @@ Port::PutOnLink(Packet* packet, bool perFrame)
 }
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_LINK_PORT_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Packets as frames of a real link: RoCEv2 over IPv4 and Ethernet, PFC and switch feedback.
-#ifndef NS3_ENV_RDMA_LINK_WIRE_FRAME_H
-#define NS3_ENV_RDMA_LINK_WIRE_FRAME_H
+#pragma once
 
 #include "packet.h"
 
@@ -58,5 +57,3 @@ std::vector<uint8_t> NotificationFrame(const Packet& packet, const FlowHeaders& 
 uint32_t InvariantCrc(std::vector<uint8_t> packet);
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_LINK_WIRE_FRAME_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // MPCC's choice of a window (Zheng 2024, chapters 3 and 4) as a function of plain numbers.
-#ifndef NS3_ENV_RDMA_MPCC_MPCC_CONTROL_H
-#define NS3_ENV_RDMA_MPCC_MPCC_CONTROL_H
+#pragma once
 
 #include "mpcc-qp.h"
 
@@ -114,5 +113,3 @@ class MpccControl
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_MPCC_MPCC_CONTROL_H

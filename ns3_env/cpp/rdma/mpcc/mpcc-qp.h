@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // MPCC's QP (Zheng 2024, sec. 4.5.2) for qpOASES, normalised and hot-started.
-#ifndef NS3_ENV_RDMA_MPCC_MPCC_QP_H
-#define NS3_ENV_RDMA_MPCC_MPCC_QP_H
+#pragma once
 
 #include <algorithm>
 #include <cstdint>
@@ -158,5 +157,3 @@ class MpccQp
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_MPCC_MPCC_QP_H

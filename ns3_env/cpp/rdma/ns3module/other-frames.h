@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Frames of other stacks of ns-3 (TCP, UDP, ARP) as packets of the engine's network.
-#ifndef NS3_ENV_NS3MODULE_OTHER_FRAMES_H
-#define NS3_ENV_NS3MODULE_OTHER_FRAMES_H
+#pragma once
 
 #include "rdma-net-device.h"
 
@@ -66,5 +65,3 @@ class OtherFrames
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_NS3MODULE_OTHER_FRAMES_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Application that sends one RDMA flow, or a stream at a constant rate, and reports its end.
-#ifndef RDMA_APPLICATION_H
-#define RDMA_APPLICATION_H
+#pragma once
 
 #include "ns3/address.h"
 #include "ns3/application.h"
@@ -80,5 +79,3 @@ class RdmaApplication : public Application
 };
 
 } // namespace ns3
-
-#endif // RDMA_APPLICATION_H

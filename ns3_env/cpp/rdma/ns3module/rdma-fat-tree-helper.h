@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Helper that builds a fat-tree of an RDMA network.
-#ifndef RDMA_FAT_TREE_HELPER_H
-#define RDMA_FAT_TREE_HELPER_H
+#pragma once
 
 #include "rdma-helper.h"
 
@@ -36,5 +35,3 @@ class RdmaFatTreeHelper
 };
 
 } // namespace ns3
-
-#endif // RDMA_FAT_TREE_HELPER_H

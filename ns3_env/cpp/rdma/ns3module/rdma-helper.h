@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Helper that builds RDMA networks: cards, switches, links, controllers, flows and captures.
-#ifndef RDMA_HELPER_H
-#define RDMA_HELPER_H
+#pragma once
 
 #include "rdma-network.h"
 
@@ -95,5 +94,3 @@ RdmaHelper::SetController(const std::string& name, Args&&... attributes)
 }
 
 } // namespace ns3
-
-#endif // RDMA_HELPER_H

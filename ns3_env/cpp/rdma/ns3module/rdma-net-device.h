@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Device of an RDMA network at an ns-3 node: a host's card, or a port of a switch.
-#ifndef RDMA_NET_DEVICE_H
-#define RDMA_NET_DEVICE_H
+#pragma once
 
 #include "rdma-channel.h"
 
@@ -121,5 +120,3 @@ class RdmaNetDevice : public NetDevice
 };
 
 } // namespace ns3
-
-#endif // RDMA_NET_DEVICE_H

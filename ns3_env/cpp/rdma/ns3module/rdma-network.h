@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The RDMA network of a simulation: settings and components for the engine's network.
-#ifndef RDMA_NETWORK_H
-#define RDMA_NETWORK_H
+#pragma once
 
 #include "rdma-application.h"
 #include "rdma-net-device.h"
@@ -101,5 +100,3 @@ class RdmaNetwork : public Object
 };
 
 } // namespace ns3
-
-#endif // RDMA_NETWORK_H

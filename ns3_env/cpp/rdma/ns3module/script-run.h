@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The engine's network of a script from the first event to Simulator::Destroy.
-#ifndef NS3_ENV_NS3MODULE_SCRIPT_RUN_H
-#define NS3_ENV_NS3MODULE_SCRIPT_RUN_H
+#pragma once
 
 #include "other-frames.h"
 #include "rdma-network.h"
@@ -84,5 +83,3 @@ class ScriptRun
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_NS3MODULE_SCRIPT_RUN_H

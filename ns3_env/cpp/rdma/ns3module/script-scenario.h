@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // A script's nodes, devices and applications as the scenario that the engine simulates.
-#ifndef NS3_ENV_NS3MODULE_SCRIPT_SCENARIO_H
-#define NS3_ENV_NS3MODULE_SCRIPT_SCENARIO_H
+#pragma once
 
 #include "rdma-application.h"
 #include "rdma-net-device.h"
@@ -122,5 +121,3 @@ class ScriptScenario
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_NS3MODULE_SCRIPT_SCENARIO_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Check of the contract's promises: a controller's hooks in any order, without a network.
-#ifndef NS3_ENV_RDMA_PROGRAM_CONTROLLER_CHECK_H
-#define NS3_ENV_RDMA_PROGRAM_CONTROLLER_CHECK_H
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -28,5 +27,3 @@ std::optional<std::string> BrokenPromise(const std::string& controller);
 std::vector<std::string> CheckableControllers();
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_PROGRAM_CONTROLLER_CHECK_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Hosts, switches and links of a scenario, and the paths of flows through them.
-#ifndef NS3_ENV_RDMA_PROGRAM_FABRIC_H
-#define NS3_ENV_RDMA_PROGRAM_FABRIC_H
+#pragma once
 
 #include "division.h"
 #include "paths.h"
@@ -92,5 +91,3 @@ class Fabric
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_PROGRAM_FABRIC_H

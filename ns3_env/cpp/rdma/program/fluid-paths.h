@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Paths of fluid flows through a scenario's RDMA network, equal to those of its packets.
-#ifndef NS3_ENV_RDMA_PROGRAM_FLUID_PATHS_H
-#define NS3_ENV_RDMA_PROGRAM_FLUID_PATHS_H
+#pragma once
 
 #include "paths.h"
 
@@ -27,5 +26,3 @@ class FluidPaths final : public env::FluidPaths
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_PROGRAM_FLUID_PATHS_H

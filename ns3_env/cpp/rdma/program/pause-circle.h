@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Ports whose PFC pauses wait for each other in a circle: a deadlock.
-#ifndef NS3_ENV_RDMA_PROGRAM_PAUSE_CIRCLE_H
-#define NS3_ENV_RDMA_PROGRAM_PAUSE_CIRCLE_H
+#pragma once
 
 #include "fabric.h"
 
@@ -18,5 +17,3 @@ namespace ns3::env::rdma
 PauseCircle FindPauseCircle(const Fabric& fabric, const Scenario& scenario);
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_PROGRAM_PAUSE_CIRCLE_H

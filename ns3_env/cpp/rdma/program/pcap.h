@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Captures of an RDMA network's frames.
-#ifndef NS3_ENV_RDMA_PROGRAM_PCAP_H
-#define NS3_ENV_RDMA_PROGRAM_PCAP_H
+#pragma once
 
 #include "rdma-episode.h"
 
@@ -23,5 +22,3 @@ namespace ns3::env::rdma
 std::unique_ptr<CaptureFile> CaptureFrames(const RdmaEpisode& network, const PcapSpec& spec);
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_PROGRAM_PCAP_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Loads controllers from plugins, shared objects that are checked before they run.
-#ifndef NS3_ENV_RDMA_PROGRAM_PLUGINS_H
-#define NS3_ENV_RDMA_PROGRAM_PLUGINS_H
+#pragma once
 
 #include <map>
 #include <string>
@@ -26,5 +25,3 @@ void LoadPlugin(const std::string& file);
 const std::map<std::string, std::string>& PluginControllers();
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_PROGRAM_PLUGINS_H

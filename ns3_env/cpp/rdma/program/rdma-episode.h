@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // RDMA network of one episode with its flows, from its hosts to its records.
-#ifndef NS3_ENV_RDMA_PROGRAM_RDMA_EPISODE_H
-#define NS3_ENV_RDMA_PROGRAM_RDMA_EPISODE_H
+#pragma once
 
 #include "failures.h"
 
@@ -118,5 +117,3 @@ class RdmaEpisode final : public Episode
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_PROGRAM_RDMA_EPISODE_H

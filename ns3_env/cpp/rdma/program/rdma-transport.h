@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // RDMA's part of a scenario and of the program rdma-sim.
-#ifndef NS3_ENV_RDMA_PROGRAM_RDMA_TRANSPORT_H
-#define NS3_ENV_RDMA_PROGRAM_RDMA_TRANSPORT_H
+#pragma once
 
 #include "ns3_env/cpp/program/transport.h"
 
@@ -37,5 +36,3 @@ class RdmaTransport final : public Transport
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_PROGRAM_RDMA_TRANSPORT_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Network card of the published simulator: its order of sending, and its one timer.
-#ifndef NS3_ENV_RDMA_PUBLISHED_NIC_H
-#define NS3_ENV_RDMA_PUBLISHED_NIC_H
+#pragma once
 
 #include "ns3_env/cpp/events/reusable-event.h"
 #include "ns3_env/cpp/rdma/host/nic.h"
@@ -112,5 +111,3 @@ class Nic final : public rdma::Nic
 };
 
 } // namespace ns3::env::rdma::published
-
-#endif // NS3_ENV_RDMA_PUBLISHED_NIC_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The published simulator's deviations, one method each.
-#ifndef NS3_ENV_RDMA_PUBLISHED_RULES_H
-#define NS3_ENV_RDMA_PUBLISHED_RULES_H
+#pragma once
 
 #include "ns3_env/cpp/engine/random-source.h"
 #include "ns3_env/cpp/rdma/switch/ecn-marker.h"
@@ -134,5 +133,3 @@ class Rules final : public NetworkRules
 };
 
 } // namespace ns3::env::rdma::published
-
-#endif // NS3_ENV_RDMA_PUBLISHED_RULES_H

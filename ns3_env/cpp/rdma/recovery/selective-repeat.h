@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Selective repeat (IRN, Mittal 2018): what a receiver stores, and which packets a sender retransmits.
-#ifndef NS3_ENV_RDMA_NETWORK_SELECTIVE_REPEAT_H
-#define NS3_ENV_RDMA_NETWORK_SELECTIVE_REPEAT_H
+#pragma once
 
 #include "sequence-bits.h"
 
@@ -92,5 +91,3 @@ class SelectiveReceiver
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_NETWORK_SELECTIVE_REPEAT_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // References for end hosts: senders that know all live flows without delay.
-#ifndef NS3_ENV_RDMA_REFERENCES_CLAIRVOYANT_H
-#define NS3_ENV_RDMA_REFERENCES_CLAIRVOYANT_H
+#pragma once
 
 #include "flow-schedule.h"
 
@@ -46,5 +45,3 @@ class Clairvoyant : public CongestionControl
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_REFERENCES_CLAIRVOYANT_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Schedule of a network's live flows: links for senders that know them all.
-#ifndef NS3_ENV_RDMA_REFERENCES_FLOW_SCHEDULE_H
-#define NS3_ENV_RDMA_REFERENCES_FLOW_SCHEDULE_H
+#pragma once
 
 #include "ns3_env/cpp/engine/flow.h"
 #include "ns3_env/cpp/fluid/allocation.h"
@@ -58,5 +57,3 @@ class FlowSchedule
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_REFERENCES_FLOW_SCHEDULE_H

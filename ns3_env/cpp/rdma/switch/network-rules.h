@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Rules of a network left open by physics, with the default preset's choices.
-#ifndef NS3_ENV_RDMA_SWITCH_NETWORK_RULES_H
-#define NS3_ENV_RDMA_SWITCH_NETWORK_RULES_H
+#pragma once
 
 #include "ecn-marker.h"
 #include "shared-buffer.h"
@@ -77,5 +76,3 @@ class NetworkRules
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_SWITCH_NETWORK_RULES_H

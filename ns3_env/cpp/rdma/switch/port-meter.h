@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // A switch's port as its agent observes and sets it.
-#ifndef NS3_ENV_RDMA_SWITCH_PORT_METER_H
-#define NS3_ENV_RDMA_SWITCH_PORT_METER_H
+#pragma once
 
 #include "switch.h"
 
@@ -46,5 +45,3 @@ class PortMeter final : public MarkingPort
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_SWITCH_PORT_METER_H

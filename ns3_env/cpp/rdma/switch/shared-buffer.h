@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Shared-buffer manager of a switch: admission, dynamic thresholds, pauses of a neighbour.
-#ifndef NS3_ENV_RDMA_SWITCH_SHARED_BUFFER_H
-#define NS3_ENV_RDMA_SWITCH_SHARED_BUFFER_H
+#pragma once
 
 #include "ns3_env/cpp/contract/switch-config.h"
 
@@ -191,5 +190,3 @@ SharedBuffer::MayResume(uint32_t port) const
 }
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_SWITCH_SHARED_BUFFER_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Switch with its ports: admission, PFC, queueing, ECN and telemetry at dequeue.
-#ifndef NS3_ENV_RDMA_SWITCH_SWITCH_H
-#define NS3_ENV_RDMA_SWITCH_SWITCH_H
+#pragma once
 
 #include "ecn-marker.h"
 #include "shared-buffer.h"
@@ -235,5 +234,3 @@ class Switch : public Object
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_SWITCH_SWITCH_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Port, of any kind, of a switch with a PFC watchdog.
-#ifndef NS3_ENV_RDMA_SWITCH_WATCHED_PORT_H
-#define NS3_ENV_RDMA_SWITCH_WATCHED_PORT_H
+#pragma once
 
 #include "switch.h"
 
@@ -169,5 +168,3 @@ class Watched : public Kind
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_SWITCH_WATCHED_PORT_H

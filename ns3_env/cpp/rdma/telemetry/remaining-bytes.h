@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Table of the remaining bytes of flows at one egress port (Hong 2012, PDQ, sec. 3.3).
-#ifndef NS3_ENV_RDMA_TELEMETRY_REMAINING_BYTES_H
-#define NS3_ENV_RDMA_TELEMETRY_REMAINING_BYTES_H
+#pragma once
 
 #include "ns3_env/cpp/rdma/link/packet.h"
 
@@ -41,5 +40,3 @@ class RemainingBytes
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_TELEMETRY_REMAINING_BYTES_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Meter of one egress port's utilisation, which a packet's one byte of telemetry carries (PINT).
-#ifndef NS3_ENV_RDMA_TELEMETRY_UTILISATION_METER_H
-#define NS3_ENV_RDMA_TELEMETRY_UTILISATION_METER_H
+#pragma once
 
 #include "ns3_env/cpp/rdma/link/packet.h"
 
@@ -34,5 +33,3 @@ class UtilisationMeter
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_TELEMETRY_UTILISATION_METER_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // RTT-driven MPC (Lynn et al. 2020) as a function of plain numbers: estimates, optimum, probes.
-#ifndef NS3_ENV_TCP_CONTROLLERS_RTTMPC_CONTROL_H
-#define NS3_ENV_TCP_CONTROLLERS_RTTMPC_CONTROL_H
+#pragma once
 
 #include <cmath>
 #include <cstdint>
@@ -229,5 +228,3 @@ class RttMpcControl
 };
 
 } // namespace ns3::env::tcp
-
-#endif // NS3_ENV_TCP_CONTROLLERS_RTTMPC_CONTROL_H

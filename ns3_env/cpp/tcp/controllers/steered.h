@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // TcpCongestionOps that leaves window and pace to a CongestionControl, to which it reports events.
-#ifndef NS3_ENV_TCP_CONTROLLERS_STEERED_H
-#define NS3_ENV_TCP_CONTROLLERS_STEERED_H
+#pragma once
 
 #include "ns3/tcp-dctcp.h"
 
@@ -45,5 +44,3 @@ class Steered final : public TcpDctcp
 };
 
 } // namespace ns3::env::tcp
-
-#endif // NS3_ENV_TCP_CONTROLLERS_STEERED_H

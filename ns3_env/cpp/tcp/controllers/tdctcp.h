@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // T-DCTCP on a TCP socket: ECN marks and RTTs of a window of data, TCP's own slow start.
-#ifndef NS3_ENV_TCP_CONTROLLERS_TDCTCP_H
-#define NS3_ENV_TCP_CONTROLLERS_TDCTCP_H
+#pragma once
 
 #include "ns3/data-rate.h"
 #include "ns3/nstime.h"
@@ -148,5 +147,3 @@ class TDctcp : public TcpDctcp
 };
 
 } // namespace ns3::env::tcp
-
-#endif // NS3_ENV_TCP_CONTROLLERS_TDCTCP_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Hosts, switches and links of a scenario for TCP.
-#ifndef NS3_ENV_TCP_NETWORK_FABRIC_H
-#define NS3_ENV_TCP_NETWORK_FABRIC_H
+#pragma once
 
 #include "network.h"
 #include "port.h"
@@ -99,5 +98,3 @@ class Fabric
 };
 
 } // namespace ns3::env::tcp
-
-#endif // NS3_ENV_TCP_NETWORK_FABRIC_H

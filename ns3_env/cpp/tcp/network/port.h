@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Egress of a node: its queue, the device with one more packet, and the link.
-#ifndef NS3_ENV_TCP_NETWORK_PORT_H
-#define NS3_ENV_TCP_NETWORK_PORT_H
+#pragma once
 
 #include "network.h"
 #include "queue.h"
@@ -148,5 +147,3 @@ class Port
 };
 
 } // namespace ns3::env::tcp
-
-#endif // NS3_ENV_TCP_NETWORK_PORT_H

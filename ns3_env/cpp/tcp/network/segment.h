@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // A segment or a datagram on a TCP network, as a plain struct from a pool.
-#ifndef NS3_ENV_TCP_NETWORK_SEGMENT_H
-#define NS3_ENV_TCP_NETWORK_SEGMENT_H
+#pragma once
 
 #include "ns3/sequence-number.h"
 #include "ns3_env/cpp/events/event-loop.h"
@@ -119,5 +118,3 @@ class SegmentPool
 };
 
 } // namespace ns3::env::tcp
-
-#endif // NS3_ENV_TCP_NETWORK_SEGMENT_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Facts of a TCP path before its first segment, and the standalone time of a message.
-#ifndef NS3_ENV_TCP_NETWORK_TCP_PATH_H
-#define NS3_ENV_TCP_NETWORK_TCP_PATH_H
+#pragma once
 
 #include "tcp-settings.h"
 
@@ -54,5 +53,3 @@ class TcpPath
 };
 
 } // namespace ns3::env::tcp
-
-#endif // NS3_ENV_TCP_NETWORK_TCP_PATH_H

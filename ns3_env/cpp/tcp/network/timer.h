@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Timer that is reset far more often than it runs out.
-#ifndef NS3_ENV_TCP_NETWORK_TIMER_H
-#define NS3_ENV_TCP_NETWORK_TIMER_H
+#pragma once
 
 #include "ns3_env/cpp/events/event-loop.h"
 
@@ -83,5 +82,3 @@ class TimerPool
 };
 
 } // namespace ns3::env::tcp
-
-#endif // NS3_ENV_TCP_NETWORK_TIMER_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Streams of UDP datagrams at a constant rate, next to TCP's flows.
-#ifndef NS3_ENV_TCP_NETWORK_UDP_STREAMS_H
-#define NS3_ENV_TCP_NETWORK_UDP_STREAMS_H
+#pragma once
 
 #include "fabric.h"
 
@@ -71,5 +70,3 @@ class UdpStreams
 };
 
 } // namespace ns3::env::tcp
-
-#endif // NS3_ENV_TCP_NETWORK_UDP_STREAMS_H

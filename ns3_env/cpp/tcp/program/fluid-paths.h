@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Paths of fluid flows through a scenario's TCP network, equal to those of its segments.
-#ifndef NS3_ENV_TCP_PROGRAM_FLUID_PATHS_H
-#define NS3_ENV_TCP_PROGRAM_FLUID_PATHS_H
+#pragma once
 
 #include "ns3_env/cpp/fluid/fluid-paths.h"
 #include "ns3_env/cpp/run/scenario.h"
@@ -29,5 +28,3 @@ class FluidPaths final : public env::FluidPaths
 };
 
 } // namespace ns3::env::tcp
-
-#endif // NS3_ENV_TCP_PROGRAM_FLUID_PATHS_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Captures of a TCP network's frames.
-#ifndef NS3_ENV_TCP_PROGRAM_PCAP_H
-#define NS3_ENV_TCP_PROGRAM_PCAP_H
+#pragma once
 
 #include "ns3_env/cpp/recorders/capture-file.h"
 #include "ns3_env/cpp/run/scenario.h"
@@ -22,5 +21,3 @@ namespace ns3::env::tcp
 std::unique_ptr<CaptureFile> CaptureFrames(const Fabric& fabric, const PcapSpec& spec);
 
 } // namespace ns3::env::tcp
-
-#endif // NS3_ENV_TCP_PROGRAM_PCAP_H

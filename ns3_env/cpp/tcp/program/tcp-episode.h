@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // TCP network of one episode with its flows, from its hosts to its records.
-#ifndef NS3_ENV_TCP_PROGRAM_TCP_EPISODE_H
-#define NS3_ENV_TCP_PROGRAM_TCP_EPISODE_H
+#pragma once
 
 #include "ns3_env/cpp/run/episode.h"
 #include "ns3_env/cpp/tcp/network/fabric.h"
@@ -57,5 +56,3 @@ class TcpEpisode final : public Episode
 };
 
 } // namespace ns3::env::tcp
-
-#endif // NS3_ENV_TCP_PROGRAM_TCP_EPISODE_H

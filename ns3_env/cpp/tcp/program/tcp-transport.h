@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // TCP's part of a scenario and of the program tcp-sim.
-#ifndef NS3_ENV_TCP_PROGRAM_TCP_TRANSPORT_H
-#define NS3_ENV_TCP_PROGRAM_TCP_TRANSPORT_H
+#pragma once
 
 #include "ns3_env/cpp/program/transport.h"
 #include "ns3_env/cpp/tcp/network/tcp-settings.h"
@@ -34,5 +33,3 @@ class TcpTransport final : public Transport
 };
 
 } // namespace ns3::env::tcp
-
-#endif // NS3_ENV_TCP_PROGRAM_TCP_TRANSPORT_H

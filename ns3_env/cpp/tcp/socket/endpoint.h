@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Common part of both ends of a TCP connection: state, options, ECN, and segments without payload.
-#ifndef NS3_ENV_TCP_SOCKET_ENDPOINT_H
-#define NS3_ENV_TCP_SOCKET_ENDPOINT_H
+#pragma once
 
 #include "ns3/ptr.h"
 #include "ns3/tcp-congestion-ops.h"
@@ -115,5 +114,3 @@ class Endpoint : public Listener
 };
 
 } // namespace ns3::env::tcp
-
-#endif // NS3_ENV_TCP_SOCKET_ENDPOINT_H

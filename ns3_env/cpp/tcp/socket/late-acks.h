@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // ACKs delayed by a random time at the receiver, in order.
-#ifndef NS3_ENV_TCP_SOCKET_LATE_ACKS_H
-#define NS3_ENV_TCP_SOCKET_LATE_ACKS_H
+#pragma once
 
 #include "ns3/random-variable-stream.h"
 #include "ns3_env/cpp/tcp/network/network.h"
@@ -47,5 +46,3 @@ class LateAcks
 };
 
 } // namespace ns3::env::tcp
-
-#endif // NS3_ENV_TCP_SOCKET_LATE_ACKS_H

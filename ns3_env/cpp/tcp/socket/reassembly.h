@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Data that a receiver cannot deliver yet, and the SACK blocks that it reports, stored as in ns-3.
-#ifndef NS3_ENV_TCP_SOCKET_REASSEMBLY_H
-#define NS3_ENV_TCP_SOCKET_REASSEMBLY_H
+#pragma once
 
 #include "ns3_env/cpp/tcp/network/segment.h"
 
@@ -41,5 +40,3 @@ class Reassembly
 };
 
 } // namespace ns3::env::tcp
-
-#endif // NS3_ENV_TCP_SOCKET_REASSEMBLY_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The end of a TCP connection that receives a message: order, ACKs at once or delayed, SACK blocks.
-#ifndef NS3_ENV_TCP_SOCKET_RECEIVER_H
-#define NS3_ENV_TCP_SOCKET_RECEIVER_H
+#pragma once
 
 #include "endpoint.h"
 #include "late-acks.h"
@@ -65,5 +64,3 @@ class Receiver final : public Endpoint
 };
 
 } // namespace ns3::env::tcp
-
-#endif // NS3_ENV_TCP_SOCKET_RECEIVER_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Round-trip times of segments by their ACKs, without those that were sent twice.
-#ifndef NS3_ENV_TCP_SOCKET_ROUND_TRIPS_H
-#define NS3_ENV_TCP_SOCKET_ROUND_TRIPS_H
+#pragma once
 
 #include "ns3/rtt-estimator.h"
 #include "ns3/sequence-number.h"
@@ -60,5 +59,3 @@ class RoundTrips
 };
 
 } // namespace ns3::env::tcp
-
-#endif // NS3_ENV_TCP_SOCKET_ROUND_TRIPS_H

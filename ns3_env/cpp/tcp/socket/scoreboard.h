@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // A sender's segments and their state: SACKed, lost, retransmitted, counted as in ns-3.
-#ifndef NS3_ENV_TCP_SOCKET_SCOREBOARD_H
-#define NS3_ENV_TCP_SOCKET_SCOREBOARD_H
+#pragma once
 
 #include "delivery-rate.h"
 
@@ -155,5 +154,3 @@ Scoreboard::Edit(SentPiece& piece, Change change)
 }
 
 } // namespace ns3::env::tcp
-
-#endif // NS3_ENV_TCP_SOCKET_SCOREBOARD_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The end of a TCP connection that sends a message: windows, pacing, losses, time-outs, and counts.
-#ifndef NS3_ENV_TCP_SOCKET_SENDER_H
-#define NS3_ENV_TCP_SOCKET_SENDER_H
+#pragma once
 
 #include "delivery-rate.h"
 #include "endpoint.h"
@@ -188,5 +187,3 @@ class Sender final : public Endpoint
 };
 
 } // namespace ns3::env::tcp
-
-#endif // NS3_ENV_TCP_SOCKET_SENDER_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // One message by TCP: both ends of its connection, from the SYN to the last byte's ACK.
-#ifndef NS3_ENV_TCP_SOCKET_TCP_FLOW_H
-#define NS3_ENV_TCP_SOCKET_TCP_FLOW_H
+#pragma once
 
 #include "receiver.h"
 #include "sender.h"
@@ -105,5 +104,3 @@ class TcpFlow final : public Flow
 };
 
 } // namespace ns3::env::tcp
-
-#endif // NS3_ENV_TCP_SOCKET_TCP_FLOW_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // An RDMA network in a separate simulation, for tests.
-#ifndef NS3_ENV_TEST_RDMA_TEST_NETWORK_H
-#define NS3_ENV_TEST_RDMA_TEST_NETWORK_H
+#pragma once
 
 #include "ns3/simulator.h"
 #include "ns3_env/cpp/rdma/program/rdma-episode.h"
@@ -127,5 +126,3 @@ class Played : public TestNetwork
 };
 
 } // namespace ns3::env::rdma::test
-
-#endif // NS3_ENV_TEST_RDMA_TEST_NETWORK_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // A scenario's TCP flows on a separate network, for tests.
-#ifndef NS3_ENV_TEST_TCP_EPISODES_H
-#define NS3_ENV_TEST_TCP_EPISODES_H
+#pragma once
 
 #include "ns3_env/cpp/tcp/network/fabric.h"
 #include "ns3_env/cpp/tcp/network/tcp-settings.h"
@@ -101,5 +100,3 @@ class OnTheWay : private PortObserver
 };
 
 } // namespace ns3::env::tcp::test
-
-#endif // NS3_ENV_TEST_TCP_EPISODES_H
