@@ -9,28 +9,26 @@
 #include <cstdint>
 #include <type_traits>
 
-/**
- * The protocol, in turns:
- *
- *   simulator                         agent (Python)
- *   Ready                         ->
- *                                 <-  Reset (the blob contains the scenario) or Close
- *   Decisions (rows)              ->
- *                                 <-  Step (an action per row that needs one), Reset or Close
- *   Transitions (rows, actions)   ->
- *                                 <-  Step (no actions), Reset or Close
- *   Decisions or Transitions      ->
- *                                 <-  Branch (another channel's files, and how the copy continues)
- *   Copied (the copy's process)   ->      and on the other channel, from the copy: the same Decisions, or empty Transitions
- *                                 <-  Step, Reset, Close or Branch, as the message before Branch requires
- *   EpisodeEnd (blob: results)    ->
- *   Error (blob: the error)  ->
- *
- * Neither side speaks twice in a row. Both live in one anonymous memory file (memfd) which the agent creates
- * and the simulator inherits, so nothing is left behind if either is killed.
- *
- * A simulator that plays several networks has a channel for each, and one doorbell: the agent writes commands, and rings.
- */
+/// The protocol, in turns:
+///
+/// simulator                         agent (Python)
+/// Ready                         ->
+/// <-  Reset (the blob contains the scenario) or Close
+/// Decisions (rows)              ->
+/// <-  Step (an action per row that needs one), Reset or Close
+/// Transitions (rows, actions)   ->
+/// <-  Step (no actions), Reset or Close
+/// Decisions or Transitions      ->
+/// <-  Branch (another channel's files, and how the copy continues)
+/// Copied (the copy's process)   ->      and on the other channel, from the copy: the same Decisions, or empty Transitions
+/// <-  Step, Reset, Close or Branch, as the message before Branch requires
+/// EpisodeEnd (blob: results)    ->
+/// Error (blob: the error)  ->
+///
+/// Neither side speaks twice in a row. Both live in one anonymous memory file (memfd) which the agent creates
+/// and the simulator inherits, so nothing is left behind if either is killed.
+///
+/// A simulator that plays several networks has a channel for each, and one doorbell: the agent writes commands, and rings.
 namespace ns3::env
 {
 

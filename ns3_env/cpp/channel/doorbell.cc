@@ -20,12 +20,6 @@ Doorbell::Doorbell(int fd)
 }
 
 void
-Doorbell::Ring()
-{
-    FutexAdvance(m_words->rings, m_words->sleeps);
-}
-
-void
 Doorbell::Await(uint32_t seen)
 {
     if (m_spin.Await(m_words->rings, seen))

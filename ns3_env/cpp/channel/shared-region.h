@@ -46,8 +46,7 @@ class SharedRegion
     ~SharedRegion();
     SharedRegion(SharedRegion&& other) noexcept;
     SharedRegion& operator=(SharedRegion&& other) noexcept;
-    SharedRegion(const SharedRegion&) = delete;
-    SharedRegion& operator=(const SharedRegion&) = delete;
+    SharedRegion(SharedRegion&&) = delete;
 
     int Fd() const { return m_fd; }
     size_t Bytes() const { return m_bytes; }

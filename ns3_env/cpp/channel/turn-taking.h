@@ -45,14 +45,11 @@ class LivingChannel
   public:
     LivingChannel();
     ~LivingChannel();
-    LivingChannel(const LivingChannel&) = delete;
-    LivingChannel& operator=(const LivingChannel&) = delete;
+    LivingChannel(LivingChannel&&) = delete;
 };
 
-/**
- * The agent's choice. Turns that are short, in which the agent waits for all its simulators as soon as it has sent, are
- * run for a while in each mode; the fastest is kept, until it is time to try again.
- */
+/// The agent's choice. Turns that are short, in which the agent waits for all its simulators as soon as it has sent, are
+/// run for a while in each mode; the fastest is kept, until it is time to try again.
 class TurnTaking
 {
   public:
@@ -111,8 +108,7 @@ class StayOnCore
   public:
     StayOnCore();
     ~StayOnCore();
-    StayOnCore(const StayOnCore&) = delete;
-    StayOnCore& operator=(const StayOnCore&) = delete;
+    StayOnCore(StayOnCore&&) = delete;
 
   private:
     cpu_set_t m_allowed;

@@ -22,12 +22,10 @@ class DecisionBroker;
 class JobCosts;
 class SharingGains;
 
-/**
- * Hands the flow's observation to the broker whenever its clock is due and applies the answer. Under a per-flow
- * clock the flow decides at its first ACK and then again after a fraction of its last RTT (Zhang 2023, sec. 4.4),
- * or at each feedback frame of a switch; otherwise the owner of the clock calls Decide(). If the clock requires it, it
- * also decides before its first packet, by its size and path only. A flow of at most DecidesFromBdps() never decides.
- */
+/// Hands the flow's observation to the broker whenever its clock is due and applies the answer. Under a per-flow
+/// clock the flow decides at its first ACK and then again after a fraction of its last RTT (Zhang 2023, sec. 4.4),
+/// or at each feedback frame of a switch; otherwise the owner of the clock calls Decide(). If the clock requires it, it
+/// also decides before its first packet, by its size and path only. A flow of at most DecidesFromBdps() never decides.
 class DecidingController : public CongestionControl, public Subject
 {
   public:

@@ -45,8 +45,7 @@ class DecidingPorts
   public:
     DecidingPorts(Decider& decider, std::span<MarkingPort* const> ports, Picos interval);
 
-    DecidingPorts(const DecidingPorts&) = delete;
-    DecidingPorts& operator=(const DecidingPorts&) = delete;
+    DecidingPorts(DecidingPorts&&) = delete;
 
     void Begin();
     /// The episode ends: an interval in progress is cut.

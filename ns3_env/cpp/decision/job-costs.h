@@ -12,12 +12,10 @@
 namespace ns3::env
 {
 
-/**
- * While a job has k active flows each of them costs dt / k, over its ideal completion time. So a flow that is the only
- * one, because all other flows wait for it, costs most, and the total cost of equal flows of a job is the time in which
- * the job sends. A flow of no job is a job by itself. If the episode truncates a flow it also costs the share of its
- * bytes that is left. Endless flows cost nothing.
- */
+/// While a job has k active flows each of them costs dt / k, over its ideal completion time. So a flow that is the only
+/// one, because all other flows wait for it, costs most, and the total cost of equal flows of a job is the time in which
+/// the job sends. A flow of no job is a job by itself. If the episode truncates a flow it also costs the share of its
+/// bytes that is left. Endless flows cost nothing.
 class JobCosts
 {
   public:

@@ -34,10 +34,8 @@ struct ExplorationSettings
     bool None() const { return noise == 0 && randomShare == 0; }
 };
 
-/**
- * The exploration of one flow: random from beginning to end, each action held for some decisions (εz-greedy, Dabney et
- * al. 2021), or the policy's with noise. Its random numbers depend only on the episode's seed, the play and the flow.
- */
+/// The exploration of one flow: random from beginning to end, each action held for some decisions (εz-greedy, Dabney et
+/// al. 2021), or the policy's with noise. Its random numbers depend only on the episode's seed, the play and the flow.
 class Exploration
 {
   public:
@@ -48,7 +46,7 @@ class Exploration
 
   private:
     uint64_t Next();
-    double Uniform();
+    double Uniform() { return static_cast<double>(Next() >> 11U) * 0x1p-53; }
     double Normal();
 
     ExplorationSettings m_settings;

@@ -27,12 +27,10 @@ RateOfLink(const PathFacts& path, size_t hop)
     return hop == 0 ? path.hostRateBps : path.hops[hop - 1].rateBps;
 }
 
-/**
- * Time at which each finite flow would be done if none joined: on a link that is shared equally flow i needs the sum
- * over j of min(L_i, L_j), L the time that the link needs for the rest of a flow. A flow's time is the longest
- * of those at its path's links.
- * \return by flow, ps
- */
+/// Time at which each finite flow would be done if none joined: on a link that is shared equally flow i needs the sum
+/// over j of min(L_i, L_j), L the time that the link needs for the rest of a flow. A flow's time is the longest
+/// of those at its path's links.
+/// \return by flow, ps
 std::map<uint32_t, double> SharingTimes(const std::list<Flow*>& flows);
 
 } // namespace ns3::env

@@ -13,15 +13,13 @@
 namespace ns3::env
 {
 
-/**
- * Compares the service of a link with processor sharing, under which the flows there would share it equally and no flow
- * would join: flow i would be done after the sum over j of min(L_i, L_j), L the time that the link needs for the rest
- * of a flow. A flow costs its time over its ideal completion time. A link that is full and shared equally gains
- * nothing, an idle one loses, and one that serves short flows first gains.
- *
- * A flow's link is the one of its path that would need the longest for it, as of the last call. Endless flows are on no
- * link.
- */
+/// Compares the service of a link with processor sharing, under which the flows there would share it equally and no flow
+/// would join: flow i would be done after the sum over j of min(L_i, L_j), L the time that the link needs for the rest
+/// of a flow. A flow costs its time over its ideal completion time. A link that is full and shared equally gains
+/// nothing, an idle one loses, and one that serves short flows first gains.
+///
+/// A flow's link is the one of its path that would need the longest for it, as of the last call. Endless flows are on no
+/// link.
 class SharingGains
 {
   public:

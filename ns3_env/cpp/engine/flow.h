@@ -31,8 +31,7 @@ class Flow : public FlowState
 {
   public:
     Flow() = default;
-    Flow(const Flow&) = delete;
-    Flow& operator=(const Flow&) = delete;
+    Flow(Flow&&) = delete;
 
     /// Called when the last byte was acknowledged.
     void SetFinishedCallback(std::function<void(Flow&)> done) { m_finished = std::move(done); }

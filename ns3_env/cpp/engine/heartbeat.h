@@ -30,8 +30,7 @@ class Heartbeat
             s_counter = &counter;
         }
         ~Listener() { s_counter = m_before; }
-        Listener(const Listener&) = delete;
-        Listener& operator=(const Listener&) = delete;
+        Listener(Listener&&) = delete;
 
       private:
         std::atomic<uint64_t>* m_before;

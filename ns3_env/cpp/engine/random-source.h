@@ -21,10 +21,8 @@ class RandomSource
     virtual void OnPfcFrame() {}
 };
 
-/**
- * Numbers of a single ns-3 stream of the run in which it is made. Creating it needs a millisecond of arithmetic, which a network that draws nothing
- * (no loss, no marks between the thresholds) need not pay at every reset.
- */
+/// Numbers of a single ns-3 stream of the run in which it is made. Creating it needs a millisecond of arithmetic, which a network that draws nothing
+/// (no loss, no marks between the thresholds) need not pay at every reset.
 class OneStream final : public RandomSource
 {
   public:

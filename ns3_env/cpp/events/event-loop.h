@@ -31,11 +31,9 @@ struct Simulation
     std::vector<EventId> atDestroy;
 };
 
-/**
- * Runs a timeline as ns-3's own implementations do, or the timelines of a network's parts (Divide). For one thread,
- * except those that simulate parts: events scheduled by other threads are not accepted. ns3::Simulator has one loop;
- * a process that plays several networks changes between their simulations (Exchange).
- */
+/// Runs a timeline as ns-3's own implementations do, or the timelines of a network's parts (Divide). For one thread,
+/// except those that simulate parts: events scheduled by other threads are not accepted. ns3::Simulator has one loop;
+/// a process that plays several networks changes between their simulations (Exchange).
 class EventLoop : public SimulatorImpl
 {
   public:

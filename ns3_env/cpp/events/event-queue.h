@@ -35,8 +35,7 @@ class RearmedEvent
     RearmedEvent() = default;
     virtual ~RearmedEvent() = default;
 
-    RearmedEvent(const RearmedEvent&) = delete;
-    RearmedEvent& operator=(const RearmedEvent&) = delete;
+    RearmedEvent(RearmedEvent&&) = delete;
 
     /// Runs the event when it is due.
     virtual void Fire() = 0;
@@ -64,12 +63,10 @@ class RearmedEvent
     RearmedEvent* m_next{this}; ///< behind it in the slot's list
 };
 
-/**
- * Gives events back in order. Time never goes back: no event is queued under a key before that of the last one taken. The
- * wheel's slots are a grain wide, so fine that most contain one event; a word of bits tells which of 64 slots do. Events
- * beyond the wheel's end go into a four-ary heap and stay there. The order does not depend on the grain, only the speed
- * does.
- */
+/// Gives events back in order. Time never goes back: no event is queued under a key before that of the last one taken. The
+/// wheel's slots are a grain wide, so fine that most contain one event; a word of bits tells which of 64 slots do. Events
+/// beyond the wheel's end go into a four-ary heap and stay there. The order does not depend on the grain, only the speed
+/// does.
 class EventQueue
 {
   public:

@@ -12,11 +12,9 @@
 namespace ns3::env
 {
 
-/**
- * Calls `(owner->*Method)()` each time it is due: a member of its owner, next to the data that the method reads. The
- * same object may be in the event queue more than once; it must outlive the simulation run. Under another simulator
- * implementation than EventLoop it goes through ns3::Simulator.
- */
+/// Calls `(owner->*Method)()` each time it is due: a member of its owner, next to the data that the method reads. The
+/// same object may be in the event queue more than once; it must outlive the simulation run. Under another simulator
+/// implementation than EventLoop it goes through ns3::Simulator.
 template <class T, void (T::*Method)()>
 class ReusableEvent final : public RearmedEvent
 {

@@ -43,11 +43,6 @@ FluidEpisode::FluidEpisode(Scenario scenario,
 {
 }
 
-FluidEpisode::~FluidEpisode()
-{
-    ForgetFlows();
-}
-
 FluidLinks
 FluidEpisode::Links() const
 {
@@ -116,12 +111,6 @@ FluidEpisode::StartFlow(Flow& flow)
         return;
     }
     Simulator::Schedule(Time(fluid->Lead()), enter);
-}
-
-void
-FluidEpisode::OnRunBegins()
-{
-    m_streams.Schedule([this] { Change(); });
 }
 
 // --- rates ---------------------------------------------------------------------------------------
@@ -258,18 +247,6 @@ FluidEpisode::AddTo(std::vector<double>& carried, const FluidFlow& flow) const
     {
         carried[link] += bytes;
     }
-}
-
-void
-FluidEpisode::ForEachQueue(const QueueVisitor& visit) const
-{
-    ForEachPort(true, visit);
-}
-
-void
-FluidEpisode::ForEachHostPort(const QueueVisitor& visit) const
-{
-    ForEachPort(false, visit);
 }
 
 std::vector<std::pair<uint32_t, uint32_t>>

@@ -5,6 +5,7 @@
 #include "allocation.h"
 #include "fluid-links.h"
 
+#include "ns3_env/cpp/events/now.h"
 #include "ns3_env/cpp/run/run-report.h"
 #include "ns3_env/cpp/run/scenario.h"
 
@@ -47,7 +48,11 @@ class FluidStreams
     };
 
     void Share();
-    double BitsOf(const Stream& stream) const;
+    double BitsOf(const Stream& stream) const
+    {
+        return stream.bits +
+               stream.rateBps * static_cast<double>(NowPicos() - m_since) / PS_PER_SECOND;
+    }
 
     FluidLinks m_links;
     std::vector<double> m_left;

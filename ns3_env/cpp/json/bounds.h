@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Bounds on a scenario's values, which Python reads as well (ns3_env/config/bounds.py).
-#ifndef NS3_ENV_JSON_BOUNDS_H
-#define NS3_ENV_JSON_BOUNDS_H
+#pragma once
 
 #include <cstdint>
 

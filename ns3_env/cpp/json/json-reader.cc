@@ -311,24 +311,6 @@ JsonReader::Values(const std::string& key)
     return values;
 }
 
-JsonReader
-JsonReader::Sub(const std::string& key)
-{
-    return {At(key), Path(key)};
-}
-
-std::string
-JsonReader::Path(const std::string& key) const
-{
-    return m_path.empty() ? Shown(key) : m_path + "." + Shown(key);
-}
-
-std::string
-JsonReader::PathOf(const std::string& key, size_t index) const
-{
-    return Path(key) + "[" + std::to_string(index) + "]";
-}
-
 void
 JsonReader::RefuseOthers() const
 {

@@ -114,15 +114,21 @@ class JsonReader
     /// Keys and values of an object, each a text: numbers and truth values as they are written.
     std::vector<std::pair<std::string, std::string>> Values(const std::string& key);
 
-    JsonReader Sub(const std::string& key);
-    std::string Path(const std::string& key) const;
+    JsonReader Sub(const std::string& key) { return {At(key), Path(key)}; }
+    std::string Path(const std::string& key) const
+    {
+        return m_path.empty() ? Shown(key) : m_path + "." + Shown(key);
+    }
 
     /// \throws ScenarioError for a key that was not read.
     void RefuseOthers() const;
 
   private:
     const Json& At(const std::string& key);
-    std::string PathOf(const std::string& key, size_t index) const;
+    std::string PathOf(const std::string& key, size_t index) const
+    {
+        return Path(key) + "[" + std::to_string(index) + "]";
+    }
     template <typename PathMaker>
     static double NumberOf(const Json& value, PathMaker path, double low, double high);
     [[noreturn]] static void

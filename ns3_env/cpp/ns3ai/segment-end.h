@@ -28,13 +28,11 @@ struct SyncBlock
 /// Counts a semaphore up; wakes a sleeper in ByteWait.
 void Post(SyncBlock& block, volatile uint8_t& semaphore);
 
-/**
- * Waits for semaphores of a block.
- *
- * A foreign peer spins, adds 1 to a byte and wakes none: this side spins for a moment (AdaptiveSpin), then looks
- * at intervals that grow with the time waited, to 2 ms at most. A peer of our own wakes it: its Post()
- * calls the futex of the four bytes.
- */
+/// Waits for semaphores of a block.
+///
+/// A foreign peer spins, adds 1 to a byte and wakes none: this side spins for a moment (AdaptiveSpin), then looks
+/// at intervals that grow with the time waited, to 2 ms at most. A peer of our own wakes it: its Post()
+/// calls the futex of the four bytes.
 class ByteWait
 {
   public:
@@ -79,12 +77,10 @@ class TooLarge : public std::length_error
     }
 };
 
-/**
- * One end of a segment. Messages go to and fro in turns; each is copied out before the peer may write the next.
- *
- * Places of objects in it depend on Boost's version: BOOST_INTERPROCESS_SEGMENT_MANAGER_ABI is 1 for releases up to
- * 1.84, 2 for those from 1.87 on. This is compiled for both, into a module each.
- */
+/// One end of a segment. Messages go to and fro in turns; each is copied out before the peer may write the next.
+///
+/// Places of objects in it depend on Boost's version: BOOST_INTERPROCESS_SEGMENT_MANAGER_ABI is 1 for releases up to
+/// 1.84, 2 for those from 1.87 on. This is compiled for both, into a module each.
 class SegmentEnd
 {
   public:

@@ -56,12 +56,10 @@ class PolicyNetwork
     /// Floats that a flow carries from decision to decision, all 0 at its first: no state, or hidden state and cell.
     virtual size_t StateWidth() const { return 0; }
 
-    /**
-     * \param kind "mlp" or "lstm" \param width of an observation \param history K, of which an MLP reads a row
-     * \param carried an LSTM continues from the state of the flow's last decision, and may be without a shortcut
-     * \param tensors those of the file; all must be of the network
-     * \throws ScenarioError naming a tensor that is missing, superfluous, or of another shape
-     */
+    /// \param kind "mlp" or "lstm" \param width of an observation \param history K, of which an MLP reads a row
+    /// \param carried an LSTM continues from the state of the flow's last decision, and may be without a shortcut
+    /// \param tensors those of the file; all must be of the network
+    /// \throws ScenarioError naming a tensor that is missing, superfluous, or of another shape
     static std::unique_ptr<PolicyNetwork> Make(const std::string& kind,
                                                size_t width,
                                                size_t history,

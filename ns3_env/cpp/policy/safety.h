@@ -11,13 +11,11 @@
 namespace ns3::env
 {
 
-/**
- * The key "safety" of a policy's file (docs/policy-format.md). With r the RTT in base RTTs and M the setting "most_rtts",
- *
- *     window <= min(1, M / r) BDP.
- *
- * n flows that all ask for as much as they can get then keep a queue in which r = sqrt(n M), instead of n.
- */
+/// The key "safety" of a policy's file (docs/policy-format.md). With r the RTT in base RTTs and M the setting "most_rtts",
+///
+/// window <= min(1, M / r) BDP.
+///
+/// n flows that all ask for as much as they can get then keep a queue in which r = sqrt(n M), instead of n.
 class Safety
 {
   public:

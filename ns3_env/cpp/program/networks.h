@@ -11,13 +11,11 @@ namespace ns3::env
 
 class SimulatorChannel;
 
-/**
- * Serves each channel until its agent closes it. A network that waits for its agent lets the next one continue: each
- * has a stack and a simulation, and nothing of one depends on another.
- * \param program its name, for the fault of a network
- * \param serve serves one channel
- * \throws ChannelError
- */
+/// Serves each channel until its agent closes it. A network that waits for its agent lets the next one continue: each
+/// has a stack and a simulation, and nothing of one depends on another.
+/// \param program its name, for the fault of a network
+/// \param serve serves one channel
+/// \throws ChannelError
 void PlayNetworks(const std::vector<int>& channelFds,
                   int bellFd,
                   const std::string& program,

@@ -38,8 +38,7 @@ class SimulationScope
         EventLoop::Begin();
     }
     ~SimulationScope() { EventLoop::End(); }
-    SimulationScope(const SimulationScope&) = delete;
-    SimulationScope& operator=(const SimulationScope&) = delete;
+    SimulationScope(SimulationScope&&) = delete;
 };
 
 } // namespace

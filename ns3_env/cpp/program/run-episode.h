@@ -21,12 +21,10 @@ struct EpisodeOutcome
     bool close{false};   ///< the agent requested the end of the process
 };
 
-/**
- * Runs one episode of the scenario in a fresh simulation and clears it away.
- * \param channel from which agent flows get their decisions; null refuses scenarios with agents
- * \param open opens the stream for the results, once they exist; without it they are in the outcome
- * \throws ScenarioError
- */
+/// Runs one episode of the scenario in a fresh simulation and clears it away.
+/// \param channel from which agent flows get their decisions; null refuses scenarios with agents
+/// \param open opens the stream for the results, once they exist; without it they are in the outcome
+/// \throws ScenarioError
 EpisodeOutcome RunEpisode(std::string scenarioJson,
                           SimulatorChannel* channel,
                           Transport& transport,

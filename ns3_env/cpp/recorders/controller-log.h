@@ -19,8 +19,7 @@ class Counters
   public:
     explicit Counters(Episode& episode);
 
-    Counters(const Counters&) = delete;
-    Counters& operator=(const Counters&) = delete;
+    Counters(Counters&&) = delete;
 
     /// Sums over all flows; decision times as mean and percentiles.
     std::map<std::string, double> Totals() const;
@@ -46,11 +45,9 @@ struct ControllerChange
     double value;
 };
 
-/**
- * Follows the trace sources of one type that the TypeIds of the flows' controllers declare, under any name: states are
- * TracedValue<double>, counters TracedValue<uint64_t>. A row per change; a value that stays as it was at the flow's
- * start has none.
- */
+/// Follows the trace sources of one type that the TypeIds of the flows' controllers declare, under any name: states are
+/// TracedValue<double>, counters TracedValue<uint64_t>. A row per change; a value that stays as it was at the flow's
+/// start has none.
 class ControllerLog
 {
   public:
@@ -62,8 +59,7 @@ class ControllerLog
 
     ControllerLog(Episode& episode, Kind kind);
 
-    ControllerLog(const ControllerLog&) = delete;
-    ControllerLog& operator=(const ControllerLog&) = delete;
+    ControllerLog(ControllerLog&&) = delete;
 
     const std::deque<ControllerChange>& Changes() const { return m_changes; }
     const std::vector<std::string>& Names() const { return m_names; }

@@ -20,8 +20,7 @@ class CommonInterval
   public:
     explicit CommonInterval(Episode& episode);
 
-    CommonInterval(const CommonInterval&) = delete;
-    CommonInterval& operator=(const CommonInterval&) = delete;
+    CommonInterval(CommonInterval&&) = delete;
 
     Picos Begin() const { return m_begin; }
     /// The window's end; not after Begin() if the flows were never all active together.
@@ -31,7 +30,7 @@ class CommonInterval
 
   private:
     void OnAllStarted();
-    void OnFinished(const Flow& flow);
+    void OnFinished(const Flow&) { Close(NowPicos()); }
     void OnRunEnds();
     void Close(Picos end);
 
@@ -55,8 +54,7 @@ class MeasurementWindow
 
     MeasurementWindow(Episode& episode, TimeSpan span);
 
-    MeasurementWindow(const MeasurementWindow&) = delete;
-    MeasurementWindow& operator=(const MeasurementWindow&) = delete;
+    MeasurementWindow(MeasurementWindow&&) = delete;
 
     TimeSpan Span() const { return m_span; }
     /// In-order payload, by flow.

@@ -25,11 +25,9 @@ struct CaptureFormat
     std::string application;
 };
 
-/**
- * A pcapng file (IETF draft-ietf-opsawg-pcapng), written as it grows. Times are whole
- * nanoseconds: Wireshark 4.0 misreads times beyond 18 ms in picoseconds.
- * A failed write (a full disk) throws a ScenarioError that names the file.
- */
+/// A pcapng file (IETF draft-ietf-opsawg-pcapng), written as it grows. Times are whole
+/// nanoseconds: Wireshark 4.0 misreads times beyond 18 ms in picoseconds.
+/// A failed write (a full disk) throws a ScenarioError that names the file.
 class PcapngFile
 {
   public:

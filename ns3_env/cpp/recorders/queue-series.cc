@@ -15,28 +15,11 @@ EventLog::EventLog(Episode& episode)
                         { m_pauses.push_back({NowPicos(), node, port, paused}); });
 }
 
-WindowLog::WindowLog(Episode& episode)
-{
-    episode.TraceWindowAndRate(MakeCallback(&WindowLog::OnChange, this));
-}
-
-void
-WindowLog::OnChange(const FlowState& flow, Picos now)
-{
-    m_changes.push_back({now, flow.Id(), flow.WindowBytes(), flow.RateBps()});
-}
-
 QueueSampler::QueueSampler(Episode& episode, Picos interval)
     : m_episode(episode),
       m_interval(interval)
 {
     episode.Traces().begin.ConnectWithoutContext(MakeCallback(&QueueSampler::OnBegin, this));
-}
-
-void
-QueueSampler::OnBegin()
-{
-    Simulator::ScheduleNow(&QueueSampler::Sample, this);
 }
 
 void

@@ -34,8 +34,7 @@ class EventLog
   public:
     explicit EventLog(Episode& episode);
 
-    EventLog(const EventLog&) = delete;
-    EventLog& operator=(const EventLog&) = delete;
+    EventLog(EventLog&&) = delete;
 
     const std::deque<MarkEvent>& Marks() const { return m_marks; }
     const std::deque<PauseEvent>& Pauses() const { return m_pauses; }
@@ -58,15 +57,20 @@ struct WindowChange
 class WindowLog
 {
   public:
-    explicit WindowLog(Episode& episode);
+    explicit WindowLog(Episode& episode)
+    {
+        episode.TraceWindowAndRate(MakeCallback(&WindowLog::OnChange, this));
+    }
 
-    WindowLog(const WindowLog&) = delete;
-    WindowLog& operator=(const WindowLog&) = delete;
+    WindowLog(WindowLog&&) = delete;
 
     const std::deque<WindowChange>& Changes() const { return m_changes; }
 
   private:
-    void OnChange(const FlowState& flow, Picos now);
+    void OnChange(const FlowState& flow, Picos now)
+    {
+        m_changes.push_back({now, flow.Id(), flow.WindowBytes(), flow.RateBps()});
+    }
 
     std::deque<WindowChange> m_changes;
 };
@@ -77,8 +81,7 @@ class QueueSampler
   public:
     QueueSampler(Episode& episode, Picos interval);
 
-    QueueSampler(const QueueSampler&) = delete;
-    QueueSampler& operator=(const QueueSampler&) = delete;
+    QueueSampler(QueueSampler&&) = delete;
 
     const std::vector<Picos>& Times() const { return m_times; }
     /// Lengths (bytes) of the port of this node and index, one for each time.
@@ -88,7 +91,7 @@ class QueueSampler
     }
 
   private:
-    void OnBegin();
+    void OnBegin() { Simulator::ScheduleNow(&QueueSampler::Sample, this); }
     void Sample();
 
     const Episode& m_episode;

@@ -22,8 +22,7 @@ struct Recorders
 {
     explicit Recorders(Episode& episode);
 
-    Recorders(const Recorders&) = delete;
-    Recorders& operator=(const Recorders&) = delete;
+    Recorders(Recorders&&) = delete;
 
     Counters counters;
     CommonInterval commonInterval;
@@ -36,13 +35,11 @@ struct Recorders
     std::optional<ControllerLog> counts;
 };
 
-/**
- * The results of a finished run: times in ns, sizes in bytes, -1 for events that did not happen.
- * `counters` contains the controllers' counters over all flows, `flow_counters` by flow (null: not this one's).
- * `sharing` has the time, in ps, that equally shared links would need for the bytes beyond a horizon, by flow.
- * Series are included if the scenario requests them; with `columns`, those of queues, port by port, and then
- * windows follow the JSON as columns.
- */
+/// The results of a finished run: times in ns, sizes in bytes, -1 for events that did not happen.
+/// `counters` contains the controllers' counters over all flows, `flow_counters` by flow (null: not this one's).
+/// `sharing` has the time, in ps, that equally shared links would need for the bytes beyond a horizon, by flow.
+/// Series are included if the scenario requests them; with `columns`, those of queues, port by port, and then
+/// windows follow the JSON as columns.
 std::string ResultsToJson(const Episode& episode,
                           const Recorders& recorders,
                           const std::map<uint32_t, double>& sharing = {});

@@ -43,11 +43,9 @@ class Routing
         return m_graph.neighbours[node];
     }
 
-    /**
-     * Links a packet takes from host `from` to host `to`: out of `from`, then out of each switch. If next hops are
-     * equal, the hash picks one of them in their order.
-     * \throws ScenarioError if there is no path, or more than MAX_PATH_SWITCHES.
-     */
+    /// Links a packet takes from host `from` to host `to`: out of `from`, then out of each switch. If next hops are
+    /// equal, the hash picks one of them in their order.
+    /// \throws ScenarioError if there is no path, or more than MAX_PATH_SWITCHES.
     Hops Path(uint32_t from, uint32_t to, const FiveTuple& tuple) const;
 
     /// The neighbours of `node` through which a packet can reach the host `to`, in their order; empty if there is no

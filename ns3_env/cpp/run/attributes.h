@@ -20,12 +20,10 @@ namespace ns3::env
 /// Attributes of `type` and its parents up to `base`, exclusive.
 std::vector<TypeId::AttributeInformation> AttributesBelow(TypeId type, TypeId base);
 
-/**
- * Sets `values`, names and texts, on an object of `type`.
- * \param base the parent whose attributes are not named to a user, nor its parents'
- * \param subject whose attributes they are, for a message: "controller 'hpcc'"
- * \throws ScenarioError for an unknown name, or a text that is invalid for it
- */
+/// Sets `values`, names and texts, on an object of `type`.
+/// \param base the parent whose attributes are not named to a user, nor its parents'
+/// \param subject whose attributes they are, for a message: "controller 'hpcc'"
+/// \throws ScenarioError for an unknown name, or a text that is invalid for it
 void SetAttributes(ObjectBase& object,
                    TypeId type,
                    TypeId base,

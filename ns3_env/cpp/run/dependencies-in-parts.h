@@ -18,15 +18,13 @@ struct Racks
     Picos lookahead;          ///< the minimum delay of a link between two of them
 };
 
-/**
- * Each task starts at a host and is over at one: a flow at its source and its destination, a step at that of its rank.
- * A task that waits for another of the same rack starts when that one is over, as in a network that is simulated as a
- * whole; news from another rack arrives after the lookahead. A step without a host is an event of the whole network, and its
- * successors start at once.
- *
- * Flows are created between windows. So a flow is created as soon as it could start within the next window: when each
- * task that it waits for is over, has started in the same rack, or is itself so near and shorter than the lookahead.
- */
+/// Each task starts at a host and is over at one: a flow at its source and its destination, a step at that of its rank.
+/// A task that waits for another of the same rack starts when that one is over, as in a network that is simulated as a
+/// whole; news from another rack arrives after the lookahead. A step without a host is an event of the whole network, and its
+/// successors start at once.
+///
+/// Flows are created between windows. So a flow is created as soon as it could start within the next window: when each
+/// task that it waits for is over, has started in the same rack, or is itself so near and shorter than the lookahead.
 class DependenciesInParts final : public Dependencies
 {
   public:

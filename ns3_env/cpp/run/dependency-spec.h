@@ -13,10 +13,8 @@ namespace ns3::env
 
 class JsonReader;
 
-/**
- * A graph without cycles. Its nodes are tasks, by number: the scenario's flows, then the steps, which need time at a
- * host and send nothing.
- */
+/// A graph without cycles. Its nodes are tasks, by number: the scenario's flows, then the steps, which need time at a
+/// host and send nothing.
 struct DependencySpec
 {
     std::vector<Picos> start;     ///< by task: not before

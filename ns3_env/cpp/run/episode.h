@@ -82,10 +82,9 @@ class Episode
     using PauseCallback = std::function<void(uint32_t node, uint32_t port, bool paused)>;
 
     Episode(Scenario scenario, FlowHook onCreate);
-    virtual ~Episode();
+    virtual ~Episode() { ForgetFlows(); }
 
-    Episode(const Episode&) = delete;
-    Episode& operator=(const Episode&) = delete;
+    Episode(Episode&&) = delete;
 
     /// Simulates until every flow that has an end is done, or the time limit is reached.
     void Run();
@@ -166,7 +165,7 @@ class Episode
     /// Payload bytes that the senders of flows put on the wire, retransmissions included.
     uint64_t TransmittedByFlows() const { return m_transmittedPayload; }
     /// Destroys the flows: a derived class calls it in its destructor if its flows need its members.
-    void ForgetFlows();
+    void ForgetFlows() { m_flows.clear(); }
 
   private:
     /// A flow and, while it is live, its place among those that are.

@@ -30,8 +30,7 @@ class TemporaryFolder
         m_path = name;
     }
     ~TemporaryFolder() { std::filesystem::remove_all(m_path); }
-    TemporaryFolder(const TemporaryFolder&) = delete;
-    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+    TemporaryFolder(TemporaryFolder&&) = delete;
 
     std::string operator/(const std::string& name) const { return (m_path / name).string(); }
     size_t Files() const

@@ -36,8 +36,7 @@ class Case
   public:
     explicit Case(std::string name);
     ~Case();
-    Case(const Case&) = delete;
-    Case& operator=(const Case&) = delete;
+    Case(Case&&) = delete;
 };
 
 /// Ends a test that cannot continue.

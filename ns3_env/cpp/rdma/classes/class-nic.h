@@ -25,10 +25,13 @@ class ClassNic final : public Nic
              uint32_t frameBytes);
 
     void AddFlow(QueuePair& flow) override;
-    void RemoveFlow(QueuePair& flow) override;
+    void RemoveFlow(QueuePair& flow) override { m_queues[flow.Class()].flows.Remove(flow); }
     const ClassPauses& Pauses() const { return m_pauses; }
-    bool HoldsBack(const QueuePair& flow) const override;
-    Picos HeldBackFor(const QueuePair& flow, Picos now) const override;
+    bool HoldsBack(const QueuePair& flow) const override { return m_pauses.Of(flow.Class()); }
+    Picos HeldBackFor(const QueuePair& flow, Picos now) const override
+    {
+        return m_pauses.Time(flow.Class(), now);
+    }
 
     void Kick() override;
 
@@ -37,7 +40,10 @@ class ClassNic final : public Nic
     Packet* Dequeue(Picos now);
     Picos NextReady(Picos now) const;
     void OnPfc(const Packet& frame) override;
-    void OnReadiness(const QueuePair& flow) override;
+    void OnReadiness(const QueuePair& flow) override
+    {
+        m_queues[flow.Class()].flows.OnChange(flow);
+    }
     void OnFail(Picos now) override { m_pauses.ReleaseAll(now); }
 
     struct Queue

@@ -15,10 +15,8 @@ namespace ns3::env::rdma
 
 class ClassSwitch;
 
-/**
- * A switch's port with a queue for each class. A packet, ACKs included, is of its flow's class. Its marks, and the queue
- * length in its telemetry, are those of its class; transmitted bytes and flows there are those of the port.
- */
+/// A switch's port with a queue for each class. A packet, ACKs included, is of its flow's class. Its marks, and the queue
+/// length in its telemetry, are those of its class; transmitted bytes and flows there are those of the port.
 class ClassPort : public SwitchPort
 {
   public:

@@ -42,18 +42,6 @@ Dctcp::GetEcnConfig() const
 }
 
 void
-Dctcp::OnFlowStart(FlowState& flow)
-{
-    Apply(flow, flow.Path().hostRateBps);
-}
-
-double
-Dctcp::GetWindowFloor(const FlowState& flow) const
-{
-    return flow.Path().WindowAt(flow.Path().minRateBps);
-}
-
-void
 Dctcp::Apply(FlowState& flow, double rateBps) const
 {
     flow.SetRate(rateBps);

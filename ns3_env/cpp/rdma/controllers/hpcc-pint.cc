@@ -8,11 +8,9 @@
 namespace ns3::env::rdma
 {
 
-/**
- * HPCC (Li 2019) with the telemetry of PINT (Ben Basat et al., SIGCOMM 2020, sec. 4.3 and 6.1): switches average, a packet
- * carries the largest of them in one byte, and the sender uses it as it is. Only a share of the packets is read, the
- * same ones at all switches by a hash of the packet's number: the byte of other packets is free for other queries.
- */
+/// HPCC (Li 2019) with the telemetry of PINT (Ben Basat et al., SIGCOMM 2020, sec. 4.3 and 6.1): switches average, a packet
+/// carries the largest of them in one byte, and the sender uses it as it is. Only a share of the packets is read, the
+/// same ones at all switches by a hash of the packet's number: the byte of other packets is free for other queries.
 class HpccPint : public Hpcc
 {
   public:

@@ -56,18 +56,6 @@ Hpcc::GetTypeId()
     return tid;
 }
 
-IntRequest
-Hpcc::GetIntRequest() const
-{
-    return {.wireBytes = 42, .hopRecords = true, .quantised = true};
-}
-
-double
-Hpcc::GetWindowFloor(const FlowState& flow) const
-{
-    return WindowFor(flow.Path(), flow.Path().minRateBps);
-}
-
 double
 Hpcc::WindowFor(const PathFacts& path, double rateBps) const
 {

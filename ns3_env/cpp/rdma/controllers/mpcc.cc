@@ -150,12 +150,6 @@ Mpcc::GetIntRequest() const
 }
 
 double
-Mpcc::GetWindowFloor(const FlowState& flow) const
-{
-    return m_floorPackets * flow.Path().packetBytes;
-}
-
-double
 Mpcc::GetRateFloor(const FlowState& flow) const
 {
     // the minimum window over a base RTT (Zheng 2024, eq. 3.3)
@@ -331,12 +325,6 @@ Mpcc::GetCounters() const
             {"qp_infeasible", static_cast<double>(c.infeasible)},
             {"qp_failures", static_cast<double>(c.qp.failures)},
             {"qp_working_set_changes", static_cast<double>(c.qp.workingSetChanges)}};
-}
-
-const DecisionTimes*
-Mpcc::GetDecisionTimes() const
-{
-    return m_times.get();
 }
 
 } // namespace ns3::env::rdma

@@ -20,14 +20,12 @@ namespace ns3::env::rdma
 /// Inputs of the control, from a flow and its state switch.
 MpccInput MakeMpccInput(const FlowState& flow, const StateSwitch& state);
 
-/**
- * Model Predictive Congestion Control (Zheng 2024): one QP per ACK, per n ACKs or per round trip.
- *
- * Decisions may take simulated time. The window then takes effect that much later, and the model knows: the time counts
- * as input delay (tau_1), and pending windows as inputs. Every decision takes its own time as if the flow had a
- * separate processor, and all take effect in the order in which they were made:
- * a quicker one waits for those before it.
- */
+/// Model Predictive Congestion Control (Zheng 2024): one QP per ACK, per n ACKs or per round trip.
+///
+/// Decisions may take simulated time. The window then takes effect that much later, and the model knows: the time counts
+/// as input delay (tau_1), and pending windows as inputs. Every decision takes its own time as if the flow had a
+/// separate processor, and all take effect in the order in which they were made:
+/// a quicker one waits for those before it.
 class Mpcc : public CongestionControl
 {
   public:
@@ -38,13 +36,16 @@ class Mpcc : public CongestionControl
     {
         return false;
     } // qpOASES keeps its messages for all together
-    double GetWindowFloor(const FlowState& flow) const override;
+    double GetWindowFloor(const FlowState& flow) const override
+    {
+        return m_floorPackets * flow.Path().packetBytes;
+    }
     double GetRateFloor(const FlowState& flow) const override;
     void OnFlowStart(FlowState& flow) override;
     void OnAck(FlowState& flow, const AckSample& ack) override;
     void OnFlowEnd(FlowState& flow, Picos now) override;
     std::vector<std::pair<std::string, double>> GetCounters() const override;
-    const DecisionTimes* GetDecisionTimes() const override;
+    const DecisionTimes* GetDecisionTimes() const override { return m_times.get(); }
 
   private:
     /// A window that is not in effect yet.

@@ -247,18 +247,6 @@ Nscc::OnLoss(FlowState& flow)
     Apply(flow);
 }
 
-void
-Nscc::OnNack(FlowState& flow, Picos)
-{
-    OnLoss(flow);
-}
-
-void
-Nscc::OnTimeout(FlowState& flow, Picos)
-{
-    OnLoss(flow);
-}
-
 std::vector<std::pair<std::string, double>>
 Nscc::GetCounters() const
 {

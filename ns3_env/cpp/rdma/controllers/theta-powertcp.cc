@@ -9,11 +9,9 @@
 namespace ns3::env::rdma
 {
 
-/**
- * theta-PowerTCP. It takes the bottleneck's throughput for its rate (eq. 8), so an idle link has power 1 to it, and a
- * lower power is a queue that empties: by sec. 3.5 it never increases by multiplication. Algorithm 2 as it is printed
- * does, and opens all windows whenever a large queue has emptied (attribute MultiplicativeIncrease).
- */
+/// theta-PowerTCP. It takes the bottleneck's throughput for its rate (eq. 8), so an idle link has power 1 to it, and a
+/// lower power is a queue that empties: by sec. 3.5 it never increases by multiplication. Algorithm 2 as it is printed
+/// does, and opens all windows whenever a large queue has emptied (attribute MultiplicativeIncrease).
 class ThetaPowerTcp : public PowerControl
 {
   public:

@@ -15,11 +15,9 @@
 namespace ns3::env::rdma
 {
 
-/**
- * ACKs and NACKs first; then data of the flow with the fewest remaining bytes, within a flow in order of arrival. A
- * flow's remaining bytes here are those from its first packet here on. Flows with equal bytes are served in the order
- * of these packets; endless ones and streams are last.
- */
+/// ACKs and NACKs first; then data of the flow with the fewest remaining bytes, within a flow in order of arrival. A
+/// flow's remaining bytes here are those from its first packet here on. Flows with equal bytes are served in the order
+/// of these packets; endless ones and streams are last.
 class LeastRemainingQueue
 {
   public:
@@ -42,7 +40,10 @@ class LeastRemainingQueue
         }
     };
 
-    void Wait(const Packet& first);
+    void Wait(const Packet& first)
+    {
+        m_flows.push({first.flow->RemainingFrom(first.sequence), m_order++, first.flow});
+    }
 
     PacketFifo m_answers;
     std::unordered_map<const WireFlow*, PacketFifo> m_packets; ///< by flow with packets here
@@ -67,7 +68,10 @@ class LeastRemainingPort final : public SwitchPort
   private:
     friend Port;
     Packet* Dequeue(Picos now);
-    Picos NextReady(Picos now) const;
+    Picos NextReady(Picos now) const
+    {
+        return m_waiting.IsEmpty() ? SwitchPort::NextReady(now) : now;
+    }
 
     LeastRemainingQueue m_waiting;
 };
@@ -89,7 +93,7 @@ class LeastRemainingNic final : public Nic
   private:
     friend Port;
     Packet* Dequeue(Picos now);
-    Picos NextReady(Picos now);
+    Picos NextReady(Picos now) { return m_acks.IsEmpty() ? m_shortest.NextReady(now) : now; }
     void OnReadiness(const QueuePair& flow) override { m_shortest.OnChange(flow); }
 
     ShortestFlows m_shortest;

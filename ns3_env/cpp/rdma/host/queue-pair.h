@@ -32,11 +32,9 @@ enum class Answer : uint8_t
     Later, ///< as Now, but it goes to the card later
 };
 
-/**
- * Both ends of a reliable connection that carries one message: the sender's queue pair (FlowState is
- * its face to the congestion controller) and the receiver's. Or of an unreliable one, which sends only by a timetable
- * and is not answered (SetOpenLoop).
- */
+/// Both ends of a reliable connection that carries one message: the sender's queue pair (FlowState is
+/// its face to the congestion controller) and the receiver's. Or of an unreliable one, which sends only by a timetable
+/// and is not answered (SetOpenLoop).
 class QueuePair final : public WireFlow
 {
   public:

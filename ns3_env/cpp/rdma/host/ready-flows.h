@@ -11,11 +11,9 @@
 namespace ns3::env::rdma
 {
 
-/**
- * Flows in the order in which they started, served round robin. A few are each checked for when they are ready. For
- * many, these times are in a tournament tree, so that a turn needs O(log flows); a caller that writes to a flow then
- * calls OnChange.
- */
+/// Flows in the order in which they started, served round robin. A few are each checked for when they are ready. For
+/// many, these times are in a tournament tree, so that a turn needs O(log flows); a caller that writes to a flow then
+/// calls OnChange.
 class ReadyFlows
 {
   public:

@@ -13,12 +13,10 @@
 namespace ns3::env::rdma
 {
 
-/**
- * The entropies, source ports that switches hash, of a sender's next packets. That of an ACK without a mark is used for
- * one more packet, oldest first; without any a packet gets a random one, and so do the first packets, of a BDP. After a
- * loss the sender freezes: until a time has passed it repeats the last ones instead of random ones. The paper's cache has
- * eight; here it has those of a BDP, as windows that wait for the first missing packet send in bursts.
- */
+/// The entropies, source ports that switches hash, of a sender's next packets. That of an ACK without a mark is used for
+/// one more packet, oldest first; without any a packet gets a random one, and so do the first packets, of a BDP. After a
+/// loss the sender freezes: until a time has passed it repeats the last ones instead of random ones. The paper's cache has
+/// eight; here it has those of a BDP, as windows that wait for the first missing packet send in bursts.
 class RecycledEntropies
 {
   public:

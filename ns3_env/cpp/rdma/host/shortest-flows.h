@@ -16,10 +16,8 @@ namespace ns3::env::rdma
 
 class QueuePair;
 
-/**
- * Flows by bytes left, then by their pacing times, then in the order in which they started: O(log flows) each time.
- * A caller that writes to a flow calls OnChange. A flow's old entries stay in the heaps until they reach the top.
- */
+/// Flows by bytes left, then by their pacing times, then in the order in which they started: O(log flows) each time.
+/// A caller that writes to a flow calls OnChange. A flow's old entries stay in the heaps until they reach the top.
 class ShortestFlows
 {
   public:

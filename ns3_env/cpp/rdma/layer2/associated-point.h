@@ -10,12 +10,10 @@
 namespace ns3::env::rdma
 {
 
-/**
- * The congestion point that a reaction point belongs to (Jiang 2015, sec. 2.2: BCN and SMCC identify it).
- *
- * Any queue on the path may slow a flow down, and is the one that it belongs to from then on. Only that one
- * may speed it up: a queue that is short because another link limits the flow does not count.
- */
+/// The congestion point that a reaction point belongs to (Jiang 2015, sec. 2.2: BCN and SMCC identify it).
+///
+/// Any queue on the path may slow a flow down, and is the one that it belongs to from then on. Only that one
+/// may speed it up: a queue that is short because another link limits the flow does not count.
 class AssociatedPoint
 {
   public:

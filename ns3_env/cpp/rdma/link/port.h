@@ -22,10 +22,8 @@
 namespace ns3::env::rdma
 {
 
-/**
- * One end of a link. It remembers until when it is busy, and keeps packets in flight in a FIFO: while
- * nothing waits, transmission end and arrival are a single event, the only one pending (LinkEvents::Merged).
- */
+/// One end of a link. It remembers until when it is busy, and keeps packets in flight in a FIFO: while
+/// nothing waits, transmission end and arrival are a single event, the only one pending (LinkEvents::Merged).
 class Port : public Object
 {
   public:
@@ -117,14 +115,12 @@ class Port : public Object
     void SetDropFilter(Callback<bool, const Packet&> filter);
 
   protected:
-    /**
-     * Kick() of a kind of port, which calls its own functions without a virtual table:
-     * - `Packet* Dequeue(Picos now)`: the next data-class packet to transmit, or null; called with the transmitter free.
-     * - `Picos NextReady(Picos now)`: earliest time at which Dequeue may return a packet, NEVER if only a new event can
-     *   change that.
-     * - `LOOKS_AFTER_EACH_FRAME`: whether a look at the end of a frame may do anything though nothing waits
-     *   (LinkEvents::PerFrame).
-     */
+    /// Kick() of a kind of port, which calls its own functions without a virtual table:
+    /// - `Packet* Dequeue(Picos now)`: the next data-class packet to transmit, or null; called with the transmitter free.
+    /// - `Picos NextReady(Picos now)`: earliest time at which Dequeue may return a packet, NEVER if only a new event can
+    /// change that.
+    /// - `LOOKS_AFTER_EACH_FRAME`: whether a look at the end of a frame may do anything though nothing waits
+    /// (LinkEvents::PerFrame).
     template <class Self>
     void KickAs(Self& self);
     /// Reports whether an arriving packet may be sent at once if no other packet waits here, without observers.

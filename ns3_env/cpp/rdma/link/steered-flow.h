@@ -35,8 +35,7 @@ class SteeredFlow
         }
     }
 
-    SteeredFlow(const SteeredFlow&) = delete;
-    SteeredFlow& operator=(const SteeredFlow&) = delete;
+    SteeredFlow(SteeredFlow&&) = delete;
 
     /// The port that a switch sent its last packet by.
     struct Memory

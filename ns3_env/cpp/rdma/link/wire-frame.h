@@ -38,11 +38,9 @@ PriorityOf(uint32_t trafficClass)
     return static_cast<uint8_t>(7 - trafficClass);
 }
 
-/**
- * The frame, without its check sequence, of a data packet, ACK or NACK on the link from node `sender` to
- * node `receiver`. Headers are 58 B where the simulated packet has 48, so the frame of a data packet is 10 B
- * longer, plus up to 3 B that pad the payload to words. Telemetry is in no frame (decision 6).
- */
+/// The frame, without its check sequence, of a data packet, ACK or NACK on the link from node `sender` to
+/// node `receiver`. Headers are 58 B where the simulated packet has 48, so the frame of a data packet is 10 B
+/// longer, plus up to 3 B that pad the payload to words. Telemetry is in no frame (decision 6).
 std::vector<uint8_t>
 RoceFrame(const Packet& packet, const FlowHeaders& flow, uint32_t sender, uint32_t receiver);
 

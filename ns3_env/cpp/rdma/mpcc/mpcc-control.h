@@ -64,14 +64,12 @@ struct MpccCounters
     MpccQpCounters qp;         ///< if a solve failed, the regulator replaced it
 };
 
-/**
- * One flow's controller. Decide() is a function only of the inputs so far, so that the same numbers give
- * the same windows inside the simulator and from Python.
- *
- * If the upper bound on the queue (eq. 4.3) cannot be met, because a flow has just left, it is moved to the smallest
- * queue that the inputs can reach at each step: the limit of a slack of high cost, without another variable. The QP is
- * then always feasible.
- */
+/// One flow's controller. Decide() is a function only of the inputs so far, so that the same numbers give
+/// the same windows inside the simulator and from Python.
+///
+/// If the upper bound on the queue (eq. 4.3) cannot be met, because a flow has just left, it is moved to the smallest
+/// queue that the inputs can reach at each step: the limit of a slack of high cost, without another variable. The QP is
+/// then always feasible.
 class MpccControl
 {
   public:

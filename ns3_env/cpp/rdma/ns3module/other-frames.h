@@ -17,11 +17,9 @@
 namespace ns3::env
 {
 
-/**
- * Carries frames that ns-3's stacks send by a card: each frame is a packet of the engine, which waits, is marked and is
- * dropped as RDMA's are, and is sent before the card's RDMA flows, as an answer is. A connection's frames (by address
- * and source port) keep one path if flows do.
- */
+/// Carries frames that ns-3's stacks send by a card: each frame is a packet of the engine, which waits, is marked and is
+/// dropped as RDMA's are, and is sent before the card's RDMA flows, as an answer is. A connection's frames (by address
+/// and source port) keep one path if flows do.
 class OtherFrames
 {
   public:
@@ -31,8 +29,7 @@ class OtherFrames
                 uint8_t trafficClass);
     ~OtherFrames();
 
-    OtherFrames(const OtherFrames&) = delete;
-    OtherFrames& operator=(const OtherFrames&) = delete;
+    OtherFrames(OtherFrames&&) = delete;
 
     /// Sends from the card of the engine's node `source`.
     /// \returns false if too many wait at the card, or no host has this address \throws ScenarioError without a path

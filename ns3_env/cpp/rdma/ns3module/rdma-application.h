@@ -13,10 +13,8 @@
 namespace ns3
 {
 
-/**
- * A flow from its node's card to another, under a congestion controller; with StreamRate one that nothing steers, until
- * StopTime. It starts with the application, before the simulation runs or later.
- */
+/// A flow from its node's card to another, under a congestion controller; with StreamRate one that nothing steers, until
+/// StopTime. It starts with the application, before the simulation runs or later.
 class RdmaApplication : public Application
 {
   public:

@@ -7,10 +7,8 @@
 namespace ns3
 {
 
-/**
- * The fat-tree of switches with `ports` ports each, a scenario's `fat_tree_3`: ports^3/4 hosts, in `ports` pods of as
- * many switches, half of them edge and half aggregation, below (ports/2)^2 cores. `pods` below `ports` builds that many.
- */
+/// The fat-tree of switches with `ports` ports each, a scenario's `fat_tree_3`: ports^3/4 hosts, in `ports` pods of as
+/// many switches, half of them edge and half aggregation, below (ports/2)^2 cores. `pods` below `ports` builds that many.
 class RdmaFatTreeHelper
 {
   public:

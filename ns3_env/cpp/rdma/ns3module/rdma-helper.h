@@ -14,10 +14,8 @@
 namespace ns3
 {
 
-/**
- * Builds the RDMA network of a simulation. Create it before the first node: it selects the event loop. An invalid
- * network ends the program with a sentence that gives the reason (NS_ABORT_MSG).
- */
+/// Builds the RDMA network of a simulation. Create it before the first node: it selects the event loop. An invalid
+/// network ends the program with a sentence that gives the reason (NS_ABORT_MSG).
 class RdmaHelper : public PcapHelperForDevice
 {
   public:

@@ -22,10 +22,8 @@ struct Packet;
 class Port;
 } // namespace env::rdma
 
-/**
- * A host's network card, or one port of a switch: the engine's port of the same place behind the face of an
- * ns3::NetDevice. The engine has it from the start of the simulation until Simulator::Destroy.
- */
+/// A host's network card, or one port of a switch: the engine's port of the same place behind the face of an
+/// ns3::NetDevice. The engine has it from the start of the simulation until Simulator::Destroy.
 class RdmaNetDevice : public NetDevice
 {
   public:

@@ -30,11 +30,9 @@ struct RdmaCapture
     std::map<Ptr<RdmaNetDevice>, std::string> files; ///< by device; ns-3's names
 };
 
-/**
- * The one RDMA network of a simulation. A script describes it by devices, channels, applications and this object's
- * attributes until Simulator::Run; an event at time 0 makes the engine's network of them. Its attributes have the paths
- * /$ns3::RdmaNetwork/NAME.
- */
+/// The one RDMA network of a simulation. A script describes it by devices, channels, applications and this object's
+/// attributes until Simulator::Run; an event at time 0 makes the engine's network of them. Its attributes have the paths
+/// /$ns3::RdmaNetwork/NAME.
 class RdmaNetwork : public Object
 {
   public:

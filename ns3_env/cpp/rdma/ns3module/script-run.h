@@ -34,8 +34,7 @@ class ScriptRun
                                             bool stopsWithLastFlow);
     ~ScriptRun();
 
-    ScriptRun(const ScriptRun&) = delete;
-    ScriptRun& operator=(const ScriptRun&) = delete;
+    ScriptRun(ScriptRun&&) = delete;
 
     const rdma::RdmaEpisode& Network() const { return *m_episode; }
     /// Starts a flow that was added after the simulation's start; does nothing for earlier ones.

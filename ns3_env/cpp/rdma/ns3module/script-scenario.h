@@ -65,11 +65,9 @@ struct PortPlace
     uint32_t port;
 };
 
-/**
- * The scenario of a script: every node of the simulation has its id, and one that is no part of the RDMA network is a
- * switch without links. Each further card of a host is a node of the engine's after those. Flows are those of all
- * applications, in the order in which these were made.
- */
+/// The scenario of a script: every node of the simulation has its id, and one that is no part of the RDMA network is a
+/// switch without links. Each further card of a host is a node of the engine's after those. Flows are those of all
+/// applications, in the order in which these were made.
 class ScriptScenario
 {
   public:

@@ -27,8 +27,7 @@ class Fabric
     /// \param division for a simulation in parts; absent: as a whole
     explicit Fabric(const Scenario& scenario, const std::optional<Division>& division = {});
 
-    Fabric(const Fabric&) = delete;
-    Fabric& operator=(const Fabric&) = delete;
+    Fabric(Fabric&&) = delete;
 
     /// The counts of an undivided network.
     NetworkContext& Context() { return *m_contexts.All().front(); }

@@ -19,8 +19,7 @@ class Failures
     /// `fabric` and `spec` must outlive this. \throws ScenarioError if two nodes are not joined
     Failures(const Fabric& fabric, const PathSpec& spec);
 
-    Failures(const Failures&) = delete;
-    Failures& operator=(const Failures&) = delete;
+    Failures(Failures&&) = delete;
 
     void Schedule();
 

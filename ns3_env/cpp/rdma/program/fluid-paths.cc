@@ -35,10 +35,4 @@ FluidPaths::OfStreams() const
     return paths;
 }
 
-uint32_t
-FluidPaths::StreamPacketBytes() const
-{
-    return m_scenario.payloadBytes + DATA_HEADER_BYTES;
-}
-
 } // namespace ns3::env::rdma

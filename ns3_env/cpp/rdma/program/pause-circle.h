@@ -9,11 +9,9 @@
 namespace ns3::env::rdma
 {
 
-/**
- * Finds pauses that nothing can end any more. Queues of a switch with a port that is not paused are assumed to drain,
- * and with them the packets that they block; those that stay are packets that wait for each other's room. No circle is
- * returned that may dissolve by itself.
- */
+/// Finds pauses that nothing can end any more. Queues of a switch with a port that is not paused are assumed to drain,
+/// and with them the packets that they block; those that stay are packets that wait for each other's room. No circle is
+/// returned that may dissolve by itself.
 PauseCircle FindPauseCircle(const Fabric& fabric, const Scenario& scenario);
 
 } // namespace ns3::env::rdma

@@ -12,13 +12,11 @@
 namespace ns3::env::rdma
 {
 
-/**
- * Writes the CaptureFile of RoCEv2's frames from the ports' Tx and Rx traces: frames sent at the time their
- * transmission starts, frames received when they have arrived. Frames lost on the link are at the sender's interface
- * only.
- *
- * The network must live as long. \throws ScenarioError for a port or a folder that does not exist
- */
+/// Writes the CaptureFile of RoCEv2's frames from the ports' Tx and Rx traces: frames sent at the time their
+/// transmission starts, frames received when they have arrived. Frames lost on the link are at the sender's interface
+/// only.
+///
+/// The network must live as long. \throws ScenarioError for a port or a folder that does not exist
 std::unique_ptr<CaptureFile> CaptureFrames(const RdmaEpisode& network, const PcapSpec& spec);
 
 } // namespace ns3::env::rdma

@@ -27,8 +27,7 @@ class Streams
     /// `fabric` must outlive this. \throws ScenarioError if there is no path.
     Streams(const Scenario& scenario, const Fabric& fabric);
 
-    Streams(const Streams&) = delete;
-    Streams& operator=(const Streams&) = delete;
+    Streams(Streams&&) = delete;
 
     /// Schedules the start of each.
     void Schedule();
@@ -50,7 +49,7 @@ class RdmaEpisode final : public Episode
   public:
     /// \throws ScenarioError
     RdmaEpisode(Scenario scenario, FlowHook onCreate);
-    ~RdmaEpisode() override;
+    ~RdmaEpisode() override { ForgetFlows(); }
 
     NetworkContext& Context() { return m_fabric.Context(); }
     const NetworkContext& Context() const { return m_fabric.Context(); }
@@ -96,13 +95,16 @@ class RdmaEpisode final : public Episode
     /// @}
 
     /// Payload bytes that senders put on the wire, retransmissions and streams included.
-    uint64_t TransmittedPayload() const;
+    uint64_t TransmittedPayload() const
+    {
+        return TransmittedByFlows() + m_streams.TransmittedPayload();
+    }
     /// Payload bytes of data packets that reached a host.
     uint64_t DeliveredPayload() const { return m_fabric.DeliveredPayload(); }
 
   private:
     std::unique_ptr<Flow> Connect(const FlowEntry& entry, uint16_t sourcePort) override;
-    const Racks* GetRacks() const override;
+    const Racks* GetRacks() const override { return m_fabric.GetRacks(); }
     void StartFlow(Flow& flow) override;
     void OnRunBegins() override;
     void OnRunEnds() override;

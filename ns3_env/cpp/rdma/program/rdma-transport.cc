@@ -302,12 +302,6 @@ RdmaTransport::Obey()
     return m_check ? std::optional<int>(CheckControllers(!m_plugins.empty())) : std::nullopt;
 }
 
-std::vector<std::string>
-RdmaTransport::Controllers() const
-{
-    return ListControllers();
-}
-
 std::string
 RdmaTransport::Describe() const
 {

@@ -22,7 +22,7 @@ class RdmaTransport final : public Transport
     /// --plugin and --check.
     void AddOptions(CommandLine& command) override;
     std::optional<int> Obey() override;
-    std::vector<std::string> Controllers() const override;
+    std::vector<std::string> Controllers() const override { return ListControllers(); }
     /// `ecn` is the marking behind `switch.ecn: auto` (keys as in a scenario's `switch.ecn`), null if the controller
     /// ignores marks.
     std::string Describe() const override;

@@ -176,12 +176,6 @@ constexpr Picos LATE_TIMEOUT = PS_PER_SECOND; // the published simulator has no 
 
 } // namespace
 
-PoolSharing
-Rules::GetPoolSharing(bool) const
-{
-    return PoolSharing::Thresholds;
-}
-
 uint64_t
 Rules::Headroom(double rateBps, Picos delay) const
 {
@@ -201,12 +195,6 @@ Rules::MakeRandomSource(uint64_t nodes) const
     return std::make_unique<StreamPerDraw>(RngSeedManager::GetSeed(),
                                            RngSeedManager::GetRun(),
                                            STREAMS_PER_NODE * nodes + STREAMS_OF_LOSS);
-}
-
-std::unique_ptr<rdma::EcnMarker>
-Rules::MakeMarker(const EcnConfig& config, double rateBps, RandomSource& random) const
-{
-    return std::make_unique<EcnMarker>(config, rateBps, random);
 }
 
 Ptr<rdma::Nic>
@@ -236,12 +224,6 @@ Rules::Standalone(uint64_t sizeBytes, const PathFacts& facts, const Hops&, const
            IdealTime(sizeBytes + DATA_HEADER_BYTES * packets, facts.slowestBps, GetRounding());
 }
 
-double
-Rules::MaxBdp(const PathFacts&, double largestOfPath) const
-{
-    return largestOfPath;
-}
-
 GoBackN
 Rules::Recovery(Picos) const
 {
@@ -261,12 +243,6 @@ void
 Rules::Start(const std::function<void()>& flow) const
 {
     Simulator::ScheduleNow([flow] { Simulator::ScheduleNow(flow); });
-}
-
-void
-Rules::Prepare(CongestionControl& control) const
-{
-    control.SetAttributeFailSafe("TimerEvents", BooleanValue(true)); // only DCQCN has it
 }
 
 } // namespace ns3::env::rdma::published

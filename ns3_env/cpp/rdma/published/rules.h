@@ -14,11 +14,9 @@
 namespace ns3::env::rdma::published
 {
 
-/**
- * Number k is the first of stream `first + k` of ns-3's generator, MRG32k3a (L'Ecuyer 2002, "An
- * object-oriented random-number package with many long streams and substreams"). Streams lie 2^127 numbers
- * apart, substreams (ns-3's runs) 2^76; stepping from one to the next is one multiplication by a matrix.
- */
+/// Number k is the first of stream `first + k` of ns-3's generator, MRG32k3a (L'Ecuyer 2002, "An
+/// object-oriented random-number package with many long streams and substreams"). Streams lie 2^127 numbers
+/// apart, substreams (ns-3's runs) 2^76; stepping from one to the next is one multiplication by a matrix.
 class StreamPerDraw final : public RandomSource
 {
   public:
@@ -36,11 +34,9 @@ class StreamPerDraw final : public RandomSource
     State m_second; ///< of the component modulo 4294944443
 };
 
-/**
- * A breadth-first search from the destination, which at each node looks at the neighbour with the highest id
- * first. On regular trees that is descending order of id. The first next hop is the one by which the search
- * reached a node, and its path is the pair's.
- */
+/// A breadth-first search from the destination, which at each node looks at the neighbour with the highest id
+/// first. On regular trees that is descending order of id. The first next hop is the one by which the search
+/// reached a node, and its path is the pair's.
 class NextHopOrder final : public env::NextHopOrder
 {
   public:
@@ -88,7 +84,7 @@ class Rules final : public NetworkRules
     /// Events of one instant run in the order in which transmissions began.
     LinkEvents GetLinkEvents() const override { return LinkEvents::PerFrame; }
     /// Headroom is reserved for pauses, and thresholds apply, also without PFC.
-    PoolSharing GetPoolSharing(bool pfc) const override;
+    PoolSharing GetPoolSharing(bool) const override { return PoolSharing::Thresholds; }
     /// Cut to whole bytes before it is taken three times.
     uint64_t Headroom(double rateBps, Picos delay) const override;
     /// A part of a doubling counts as one.
@@ -97,7 +93,10 @@ class Rules final : public NetworkRules
     std::unique_ptr<RandomSource> MakeRandomSource(uint64_t nodes) const override;
     /// A draw for every packet.
     std::unique_ptr<rdma::EcnMarker>
-    MakeMarker(const EcnConfig& config, double rateBps, RandomSource& random) const override;
+    MakeMarker(const EcnConfig& config, double rateBps, RandomSource& random) const override
+    {
+        return std::make_unique<EcnMarker>(config, rateBps, random);
+    }
     /// A card with one timer, turns by place, and ACKs that pass a pause.
     Ptr<rdma::Nic> MakeNic(NetworkContext& network, uint32_t nodeId) const override;
     /// Next hops as a search finds them; the first path speaks for a pair of hosts.
@@ -111,7 +110,7 @@ class Rules final : public NetworkRules
                      const Hops& backward,
                      uint32_t ackEvery) const override;
     /// Maximum of each path by its slowest link, whichever host sends.
-    double MaxBdp(const PathFacts& facts, double largestOfPath) const override;
+    double MaxBdp(const PathFacts&, double largestOfPath) const override { return largestOfPath; }
     /// HPCC's window wraps if BDP * rate exceeds 64 bits.
     bool WrapsWindows() const override { return true; }
     /// Records that overflow a packet are not read.
@@ -126,7 +125,10 @@ class Rules final : public NetworkRules
     /// A flow starts two events after its time, in the same nanosecond.
     void Start(const std::function<void()>& flow) const override;
     /// DCQCN's timers are events, ordered among the events of their nanosecond.
-    void Prepare(CongestionControl& control) const override;
+    void Prepare(CongestionControl& control) const override
+    {
+        control.SetAttributeFailSafe("TimerEvents", BooleanValue(true)); // only DCQCN has it
+    }
 
   private:
     uint32_t m_priorityGroup;

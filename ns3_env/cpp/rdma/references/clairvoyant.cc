@@ -53,18 +53,6 @@ Clairvoyant::GetTypeId()
 }
 
 double
-Clairvoyant::WindowOf(const PathFacts& path, double bps) const
-{
-    return m_windowBdp * bps / 8 * static_cast<double>(path.baseRtt) / PS_PER_SECOND;
-}
-
-double
-Clairvoyant::GetWindowFloor(const FlowState& flow) const
-{
-    return WindowOf(flow.Path(), GetRateFloor(flow));
-}
-
-double
 Clairvoyant::GetRateFloor(const FlowState& flow) const
 {
     return flow.Path().hostRateBps * LEAST_SHARE;
@@ -121,12 +109,6 @@ Clairvoyant::OnNack(FlowState&, Picos)
     {
         m_schedule->Change();
     }
-}
-
-void
-Clairvoyant::OnTimeout(FlowState& flow, Picos now)
-{
-    OnNack(flow, now);
 }
 
 } // namespace ns3::env::rdma

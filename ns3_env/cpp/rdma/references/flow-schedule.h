@@ -21,19 +21,16 @@ enum class Order : uint8_t
     Fair,     ///< all at once, at max-min fair rates
 };
 
-/**
- * Gives the live flows under one sort of clairvoyant controllers their rates, at each start, end and last packet of a
- * flow. Flows under other controllers have their place in the order, and send as they do. A flow needs its links until
- * its last packet leaves, so that the next flow follows without a round trip between them.
- */
+/// Gives the live flows under one sort of clairvoyant controllers their rates, at each start, end and last packet of a
+/// flow. Flows under other controllers have their place in the order, and send as they do. A flow needs its links until
+/// its last packet leaves, so that the next flow follows without a round trip between them.
 class FlowSchedule
 {
   public:
     /// `episode` outlives it.
     FlowSchedule(Episode& episode, Order order);
 
-    FlowSchedule(const FlowSchedule&) = delete;
-    FlowSchedule& operator=(const FlowSchedule&) = delete;
+    FlowSchedule(FlowSchedule&&) = delete;
 
     /// Schedules new rates, for after all events of this instant.
     void Change();

@@ -14,12 +14,6 @@ PortMeter::PortMeter(SwitchPort& port)
     port.TraceConnectWithoutContext("Mark", MakeCallback(&PortMeter::OnMark, this));
 }
 
-double
-PortMeter::QueueArea(Picos now) const
-{
-    return m_area + static_cast<double>(m_queueBytes) * static_cast<double>(now - m_since);
-}
-
 void
 PortMeter::OnQueue(uint64_t bytes)
 {

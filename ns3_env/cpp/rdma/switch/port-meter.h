@@ -18,14 +18,16 @@ class PortMeter final : public MarkingPort
     /// `port` must outlive this.
     explicit PortMeter(SwitchPort& port);
 
-    PortMeter(const PortMeter&) = delete;
-    PortMeter& operator=(const PortMeter&) = delete;
+    PortMeter(PortMeter&&) = delete;
 
     double RateBps() const override { return m_port.RateBps(); }
     uint64_t TxBytes() const override { return m_port.TxBytes(); }
     uint64_t MarkedBytes() const override { return m_markedBytes; }
     uint64_t QueueBytes() const override { return m_port.QueueBytes(); }
-    double QueueArea(Picos now) const override;
+    double QueueArea(Picos now) const override
+    {
+        return m_area + static_cast<double>(m_queueBytes) * static_cast<double>(now - m_since);
+    }
 
     MarkingThresholds Thresholds() const override { return m_port.Thresholds(); }
     void SetThresholds(const MarkingThresholds& thresholds) override

@@ -11,11 +11,9 @@
 namespace ns3::env::rdma
 {
 
-/**
- * Ingress accounting of one switch: a packet counts against its ingress port's reserve, then the
- * shared pool, then the port's headroom, if there is one. Written for one class; with several, each class of a port is
- * a port here.
- */
+/// Ingress accounting of one switch: a packet counts against its ingress port's reserve, then the
+/// shared pool, then the port's headroom, if there is one. Written for one class; with several, each class of a port is
+/// a port here.
 class SharedBuffer
 {
   public:

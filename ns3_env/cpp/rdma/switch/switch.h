@@ -84,11 +84,9 @@ class NetworkRules;
 
 class Switch;
 
-/**
- * One port of a switch with its egress queue. Of the flows that leave by it each counts from its first packet's arrival
- * until its last packet leaves (Zhang 2023, Algorithm 2), for which the switch's table is one bit per hop, kept in the
- * flow; or by a timeout.
- */
+/// One port of a switch with its egress queue. Of the flows that leave by it each counts from its first packet's arrival
+/// until its last packet leaves (Zhang 2023, Algorithm 2), for which the switch's table is one bit per hop, kept in the
+/// flow; or by a timeout.
 class SwitchPort : public Port
 {
   public:

@@ -13,11 +13,9 @@
 namespace ns3::env::rdma
 {
 
-/**
- * Port that ends pause storms as SONiC's PFC watchdog does, class by class. A class is in a storm once it has been
- * paused for the detection time and has packets waiting, until it has not been paused for the restoration time.
- * Meanwhile the port drops the class's packets, those that wait and those that arrive, or ignores its pauses.
- */
+/// Port that ends pause storms as SONiC's PFC watchdog does, class by class. A class is in a storm once it has been
+/// paused for the detection time and has packets waiting, until it has not been paused for the restoration time.
+/// Meanwhile the port drops the class's packets, those that wait and those that arrive, or ignores its pauses.
 template <class Kind>
 class Watched : public Kind
 {

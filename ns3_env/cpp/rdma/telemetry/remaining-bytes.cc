@@ -46,12 +46,6 @@ RemainingBytes::Tell(uint32_t flow, uint64_t bytes, Picos now)
 }
 
 void
-RemainingBytes::Forget(uint32_t flow)
-{
-    std::erase_if(m_rows, [flow](const Row& row) { return row.flow == flow; });
-}
-
-void
 RemainingBytes::Write(Packet& packet, double backlogNs)
 {
     constexpr double MOST = std::numeric_limits<uint32_t>::max();

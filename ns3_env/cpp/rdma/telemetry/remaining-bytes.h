@@ -22,7 +22,10 @@ class RemainingBytes
     /// two flows with equal bytes the one with the smaller number goes first.
     uint64_t Tell(uint32_t flow, uint64_t bytes, Picos now);
     /// The flow's last packet has left.
-    void Forget(uint32_t flow);
+    void Forget(uint32_t flow)
+    {
+        std::erase_if(m_rows, [flow](const Row& row) { return row.flow == flow; });
+    }
 
     /// Writes a backlog into a packet's field, which keeps the longest of the hops that it passes.
     static void Write(Packet& packet, double backlogNs);

@@ -11,16 +11,14 @@ namespace ns3::env::rdma
 class UtilisationMeter
 {
   public:
-    /**
-     * A packet that asks for it leaves, `queueBytes` behind it; the port has sent `txBytes` before it.
-     *
-     *     U <- (T - tau) / T * U + tau / T * (q / (B T) + bytes / (B tau))
-     *
-     * with tau and bytes since the packet before it that asked, tau at most T.
-     *
-     * \param baseRtt T, the network's largest
-     * \returns U
-     */
+    /// A packet that asks for it leaves, `queueBytes` behind it; the port has sent `txBytes` before it.
+    ///
+    /// U <- (T - tau) / T * U + tau / T * (q / (B T) + bytes / (B tau))
+    ///
+    /// with tau and bytes since the packet before it that asked, tau at most T.
+    ///
+    /// \param baseRtt T, the network's largest
+    /// \returns U
     double Measure(Picos now, uint64_t txBytes, uint64_t queueBytes, double rateBps, Picos baseRtt);
 
     /// Writes a level into a packet's byte, which keeps the largest of the hops that it passes.

@@ -17,13 +17,11 @@
 namespace ns3::env::tcp
 {
 
-/**
- * RTT-driven MPC (Lynn et al. 2020). Rates are of payload, which is what ns-3 paces; the socket's pacing is switched on
- * here, from the first packet, and its MaxPacingRate (4 Gb/s by default) is not used: MaxRate is the flow's cap.
- *
- * RTTs are those of single packets (the socket's LastRTT), and none of a recovery, which includes the wait for lost
- * data. ns-3's TCP timestamps count milliseconds: switch them off (TcpSocketBase::Timestamp) if RTTs are shorter.
- */
+/// RTT-driven MPC (Lynn et al. 2020). Rates are of payload, which is what ns-3 paces; the socket's pacing is switched on
+/// here, from the first packet, and its MaxPacingRate (4 Gb/s by default) is not used: MaxRate is the flow's cap.
+///
+/// RTTs are those of single packets (the socket's LastRTT), and none of a recovery, which includes the wait for lost
+/// data. ns-3's TCP timestamps count milliseconds: switch them off (TcpSocketBase::Timestamp) if RTTs are shorter.
 class RttMpc : public TcpCongestionOps
 {
   public:

@@ -29,7 +29,7 @@ class Steered final : public TcpDctcp
     void SetEvents(SteeredEvents events) { m_events = std::move(events); }
 
     std::string GetName() const override { return "Steered"; }
-    Ptr<TcpCongestionOps> Fork() override;
+    Ptr<TcpCongestionOps> Fork() override { return CreateObject<Steered>(); }
     bool HasCongControl() const override { return true; }
     void PktsAcked(Ptr<TcpSocketState>, uint32_t, const Time&) override {}
     void CongControl(Ptr<TcpSocketState> tcb,
@@ -37,7 +37,10 @@ class Steered final : public TcpDctcp
                      const TcpRateOps::TcpRateSample& sample) override;
     void CongestionStateSet(Ptr<TcpSocketState> tcb,
                             const TcpSocketState::TcpCongState_t newState) override;
-    uint32_t GetSsThresh(Ptr<const TcpSocketState> tcb, uint32_t bytesInFlight) override;
+    uint32_t GetSsThresh(Ptr<const TcpSocketState> tcb, uint32_t /* bytesInFlight */) override
+    {
+        return tcb->m_cWnd;
+    }
 
   private:
     SteeredEvents m_events;

@@ -77,12 +77,6 @@ TDctcpEstimate::TDctcpEstimate(const TDctcpSettings& settings)
 }
 
 void
-TDctcpEstimate::SeeRtt(double rttNs)
-{
-    m_leastRttNs = m_leastRttNs > 0 ? std::min(m_leastRttNs, rttNs) : rttNs;
-}
-
-void
 TDctcpEstimate::EndWindow(double rttNs, double markedShare)
 {
     SeeRtt(rttNs);
@@ -181,18 +175,6 @@ TDctcp::GetTypeId()
                    "Smoothed difference of RTTs, over the least RTT.",
                    &TDctcp::m_gradient);
     return tid;
-}
-
-std::string
-TDctcp::GetName() const
-{
-    return "TDctcp";
-}
-
-Ptr<TcpCongestionOps>
-TDctcp::Fork()
-{
-    return CopyObject<TDctcp>(this);
 }
 
 TDctcpSettings

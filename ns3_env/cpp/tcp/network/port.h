@@ -36,11 +36,9 @@ class PortObserver
     virtual void OnLost(const Port&, const Segment&, LossCause) {}
 };
 
-/**
- * An egress port. Waiting packets are those in the queue and the one in the device that is not being transmitted yet,
- * each with its IP header and without the link's, as the queue's limit counts it. Events of one instant have the order
- * of ns-3's traffic control and point-to-point device; only those with something to do are scheduled.
- */
+/// An egress port. Waiting packets are those in the queue and the one in the device that is not being transmitted yet,
+/// each with its IP header and without the link's, as the queue's limit counts it. Events of one instant have the order
+/// of ns-3's traffic control and point-to-point device; only those with something to do are scheduled.
 class Port
 {
   public:
@@ -54,8 +52,7 @@ class Port
 
     Port(Network& network, uint32_t node, std::unique_ptr<PacketQueue> queue, const Link& link);
 
-    Port(const Port&) = delete;
-    Port& operator=(const Port&) = delete;
+    Port(Port&&) = delete;
 
     void Send(Segment* segment);
 

@@ -43,8 +43,7 @@ class PacketQueue
   public:
     PacketQueue() = default;
     virtual ~PacketQueue() = default;
-    PacketQueue(const PacketQueue&) = delete;
-    PacketQueue& operator=(const PacketQueue&) = delete;
+    PacketQueue(PacketQueue&&) = delete;
 
     virtual Arrival Enqueue(Segment* segment) = 0;
     /// Removes the next segment; null if there is none.

@@ -16,7 +16,7 @@ class RedQueue final : public PacketQueue
   public:
     /// \throws ScenarioError if the thresholds are out of order
     RedQueue(QueueSpan limit, const Red& red, const EgressFacts& facts);
-    ~RedQueue() override;
+    ~RedQueue() override { m_disc->Dispose(); }
 
     Arrival Enqueue(Segment* segment) override;
     Segment* Dequeue() override;

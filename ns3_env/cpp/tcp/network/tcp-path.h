@@ -36,10 +36,8 @@ class TcpPath
     PathFacts Facts(Picos maxBaseRtt) const;
     /// Time from the SYN until the sender may send data.
     Picos Handshake() const;
-    /**
-     * From the SYN to the last byte's ACK of a single message, for a sender that knows the path's rate: the handshake
-     * and its last ACK, then segment behind segment. With no congestion window is it less.
-     */
+    /// From the SYN to the last byte's ACK of a single message, for a sender that knows the path's rate: the handshake
+    /// and its last ACK, then segment behind segment. With no congestion window is it less.
     Picos Standalone(uint64_t sizeBytes) const;
 
   private:

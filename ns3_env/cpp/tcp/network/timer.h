@@ -13,10 +13,8 @@ namespace ns3::env::tcp
 
 class TimerPool;
 
-/**
- * Calls its owner when it runs out. Its place among events is the one that ns3::Simulator::Schedule would give it at
- * the instant at which it is set; an event of an earlier setting that is due before only re-arms.
- */
+/// Calls its owner when it runs out. Its place among events is the one that ns3::Simulator::Schedule would give it at
+/// the instant at which it is set; an event of an earlier setting that is due before only re-arms.
 class Timer
 {
   public:
@@ -24,8 +22,7 @@ class Timer
     Timer(TimerPool& pool, void* owner, void (*call)(void*), uint32_t context);
     ~Timer();
 
-    Timer(const Timer&) = delete;
-    Timer& operator=(const Timer&) = delete;
+    Timer(Timer&&) = delete;
 
     /// Runs out `delay` from now, and at no other time that was set before.
     void Set(Picos delay);
@@ -65,8 +62,7 @@ class TimerPool
     TimerPool();
     ~TimerPool();
 
-    TimerPool(const TimerPool&) = delete;
-    TimerPool& operator=(const TimerPool&) = delete;
+    TimerPool(TimerPool&&) = delete;
 
     Timeline& GetTimeline() const { return m_timeline; }
 

@@ -37,10 +37,4 @@ FluidPaths::OfStreams() const
     return paths;
 }
 
-uint32_t
-FluidPaths::StreamPacketBytes() const
-{
-    return StreamFrameBytes(m_scenario.payloadBytes);
-}
-
 } // namespace ns3::env::tcp

@@ -18,7 +18,10 @@ class FluidPaths final : public env::FluidPaths
     const Routing& GetRouting() const override { return m_routing; }
     FluidPath OfFlow(const FlowSpec& spec, uint16_t sourcePort) const override;
     std::vector<Hops> OfStreams() const override;
-    uint32_t StreamPacketBytes() const override;
+    uint32_t StreamPacketBytes() const override
+    {
+        return StreamFrameBytes(m_scenario.payloadBytes);
+    }
 
   private:
     const Scenario& m_scenario;

@@ -51,8 +51,7 @@ class Tap final : public CaptureFile::Tap
         m_peers.Remove(m_received);
     }
 
-    Tap(const Tap&) = delete;
-    Tap& operator=(const Tap&) = delete;
+    Tap(Tap&&) = delete;
 
   private:
     struct Sent final : PortObserver

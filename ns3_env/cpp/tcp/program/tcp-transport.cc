@@ -146,12 +146,6 @@ DctcpThreshold()
 
 } // namespace
 
-std::vector<std::string>
-TcpTransport::Controllers() const
-{
-    return ListControllers();
-}
-
 std::string
 TcpTransport::Describe() const
 {

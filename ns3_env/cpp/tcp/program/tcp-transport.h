@@ -20,7 +20,7 @@ class TcpTransport final : public Transport
     {
     }
 
-    std::vector<std::string> Controllers() const override;
+    std::vector<std::string> Controllers() const override { return ListControllers(); }
     /// `attributes` are ns-3's. `marking` is the threshold behind a queue's `marking: auto`: `threshold_packets` at
     /// `at_rate_bps`, growing with a port's rate, at least `least_packets`; null if the controller ignores marks.
     std::string Describe() const override;

@@ -21,11 +21,6 @@ LateAcks::LateAcks(Network& network, Ptr<RandomVariableStream> rtts, Picos baseR
 {
 }
 
-LateAcks::~LateAcks()
-{
-    DropAll();
-}
-
 void
 LateAcks::Hold(Segment* ack)
 {

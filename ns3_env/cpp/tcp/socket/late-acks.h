@@ -19,10 +19,9 @@ class LateAcks
   public:
     /// \param rtts draws the times, in base RTTs
     LateAcks(Network& network, Ptr<RandomVariableStream> rtts, Picos baseRtt, uint32_t node);
-    ~LateAcks();
+    ~LateAcks() { DropAll(); }
 
-    LateAcks(const LateAcks&) = delete;
-    LateAcks& operator=(const LateAcks&) = delete;
+    LateAcks(LateAcks&&) = delete;
 
     /// Sends it later.
     void Hold(Segment* ack);

@@ -32,7 +32,10 @@ class Reassembly
 
   private:
     void Report(SackBlock block);
-    void ForgetBlocksUpTo(SequenceNumber32 next);
+    void ForgetBlocksUpTo(SequenceNumber32 next)
+    {
+        std::erase_if(m_blocks, [&](const SackBlock& block) { return block.second <= next; });
+    }
 
     uint32_t m_mostBytes;
     std::map<SequenceNumber32, uint32_t> m_waiting; ///< byte counts by first byte, as they arrived

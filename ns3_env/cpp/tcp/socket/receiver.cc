@@ -46,12 +46,6 @@ Receiver::CancelTimers()
     }
 }
 
-void
-Receiver::DelayAcks(Ptr<RandomVariableStream> rtts, Picos baseRtt)
-{
-    m_late = std::make_unique<LateAcks>(m_network, rtts, baseRtt, m_node);
-}
-
 // --- the handshake -------------------------------------------------------------------------------
 
 void
@@ -113,18 +107,6 @@ Receiver::AnswerSyn()
     RestartSyns();
     SendSynAck();
     SetUpEcn();
-}
-
-bool
-Receiver::UsesEcn() const
-{
-    return m_tcb->m_useEcn != TcpSocketState::Off && m_peerAsksForEcn;
-}
-
-void
-Receiver::SetUpEcn()
-{
-    m_tcb->m_ecnState = UsesEcn() ? TcpSocketState::ECN_IDLE : TcpSocketState::ECN_DISABLED;
 }
 
 void

@@ -25,12 +25,6 @@ RoundTrips::RoundTrips(Picos initial)
 }
 
 void
-RoundTrips::OnSent(SequenceNumber32 first, uint32_t bytes, Picos now)
-{
-    m_sent.push_back({first, bytes, now, false});
-}
-
-void
 RoundTrips::OnSentAgain(SequenceNumber32 first, uint32_t bytes)
 {
     auto sent = std::partition_point(m_sent.begin(),
@@ -45,12 +39,6 @@ RoundTrips::OnSentAgain(SequenceNumber32 first, uint32_t bytes)
         sent->again = true;
         sent->bytes = static_cast<uint32_t>(first + SequenceNumber32(bytes) - sent->first);
     }
-}
-
-Picos
-RoundTrips::SampleOf(const Sent& sent, SequenceNumber32 ack, Picos now)
-{
-    return ack >= sent.End() && !sent.again ? now - sent.time : 0;
 }
 
 RttOfAck

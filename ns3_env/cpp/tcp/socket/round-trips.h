@@ -26,7 +26,10 @@ class RoundTrips
     /// \param initial the estimate before the first measurement
     explicit RoundTrips(Picos initial);
 
-    void OnSent(SequenceNumber32 first, uint32_t bytes, Picos now);
+    void OnSent(SequenceNumber32 first, uint32_t bytes, Picos now)
+    {
+        m_sent.push_back({first, bytes, now, false});
+    }
     void OnSentAgain(SequenceNumber32 first, uint32_t bytes);
     /// Forgets all sent segments: a time-out.
     void Forget() { m_sent.clear(); }
@@ -51,7 +54,10 @@ class RoundTrips
         SequenceNumber32 End() const { return first + SequenceNumber32(bytes); }
     };
 
-    static Picos SampleOf(const Sent& sent, SequenceNumber32 ack, Picos now);
+    static Picos SampleOf(const Sent& sent, SequenceNumber32 ack, Picos now)
+    {
+        return ack >= sent.End() && !sent.again ? now - sent.time : 0;
+    }
 
     Ptr<RttEstimator> m_estimator;
     std::deque<Sent> m_sent;

@@ -33,11 +33,9 @@ struct SentPiece
     bool IsWaiting() const { return lost && IsIdle(); }
 };
 
-/**
- * The send buffer of one connection (RFC 6675). It answers as ns-3's TcpTxBuffer does, to the byte, and none of its answers costs
- * time in proportion to the data in flight: pieces are found by bisection, SACKed ones are stored as runs, and the
- * search for the next range continues where the last one ended.
- */
+/// The send buffer of one connection (RFC 6675). It answers as ns-3's TcpTxBuffer does, to the byte, and none of its answers costs
+/// time in proportion to the data in flight: pieces are found by bisection, SACKed ones are stored as runs, and the
+/// search for the next range continues where the last one ended.
 class Scoreboard
 {
   public:

@@ -124,12 +124,6 @@ Sender::OpenWith(const Segment& synAck)
     m_connected.Set(0);
 }
 
-void
-Sender::OnConnected()
-{
-    Supply();
-}
-
 // --- the application -----------------------------------------------------------------------------
 
 /// Writes as much as there is room for.
@@ -324,12 +318,6 @@ Sender::SetPacingTimer(uint32_t bytes)
     m_pacedBytes = bytes;
     m_pacedAt = NowPicos();
     m_pacing.Set(PacingGap());
-}
-
-Picos
-Sender::PacingGap() const
-{
-    return m_tcb->m_pacingRate.Get().CalculateBytesTxTime(m_pacedBytes).GetTimeStep();
 }
 
 void

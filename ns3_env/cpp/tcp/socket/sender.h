@@ -26,10 +26,8 @@ struct SenderCounts
     uint64_t timeouts{0};           ///< a SYN's included
 };
 
-/**
- * Opens a connection and sends a message on it. Loss recovery is RFC 6675 (without SACK: Reno's guesses) with PRR,
- * time-outs RFC 6298, ECN RFC 3168, all in ns-3's reading of them.
- */
+/// Opens a connection and sends a message on it. Loss recovery is RFC 6675 (without SACK: Reno's guesses) with PRR,
+/// time-outs RFC 6298, ECN RFC 3168, all in ns-3's reading of them.
 class Sender final : public Endpoint
 {
   public:
@@ -108,7 +106,7 @@ class Sender final : public Endpoint
     /// @{
     void SendSyn();
     void OpenWith(const Segment& synAck);
-    void OnConnected();
+    void OnConnected() { Supply(); }
     void Supply();
     void Write(uint32_t bytes);
     uint32_t FreeBytes() const { return m_settings.socketBufferBytes - m_board.Size(); }
@@ -118,7 +116,10 @@ class Sender final : public Endpoint
     uint32_t SendData(SequenceNumber32 first, uint32_t most);
     bool IsPacingNow() const;
     void SetPacingTimer(uint32_t bytes);
-    Picos PacingGap() const;
+    Picos PacingGap() const
+    {
+        return m_tcb->m_pacingRate.Get().CalculateBytesTxTime(m_pacedBytes).GetTimeStep();
+    }
     void UpdatePacingRate();
     /// @}
 

@@ -29,13 +29,11 @@ struct EndpointPair
     std::unique_ptr<Receiver> receiver;
 };
 
-/**
- * A message (or an endless one) on a separate connection. It starts with the handshake and is over when the last byte
- * is acknowledged; nothing waits for a FIN, so none is sent. Of the sender's variables every trace source of ns-3's can
- * be connected: "CongestionWindow", "PacingRate", ...
- *
- * Made by Fabric::Connect; destroyed while the simulation is, not in its own callback.
- */
+/// A message (or an endless one) on a separate connection. It starts with the handshake and is over when the last byte
+/// is acknowledged; nothing waits for a FIN, so none is sent. Of the sender's variables every trace source of ns-3's can
+/// be connected: "CongestionWindow", "PacingRate", ...
+///
+/// Made by Fabric::Connect; destroyed while the simulation is, not in its own callback.
 class TcpFlow final : public Flow
 {
   public:
@@ -45,7 +43,7 @@ class TcpFlow final : public Flow
             const FiveTuple& tuple,
             PathFacts path,
             EndpointPair ends);
-    ~TcpFlow() override;
+    ~TcpFlow() override { Abort(); }
 
     /// `controller` steers it through `socket`, the sender's congestion operations; before it starts.
     void SetController(Ptr<CongestionControl> controller, Steered& socket);
@@ -56,12 +54,18 @@ class TcpFlow final : public Flow
     /// @{
     /// Sends the SYN at the flow's start time, or now if that has passed.
     void Start() override;
-    void AwaitDelivery(DeliveryListener& listener) override;
+    void AwaitDelivery(DeliveryListener& listener) override
+    {
+        m_receiver->SetArrivedCallback([this, &listener] { listener.OnDelivered(*this); });
+    }
     /// Ends it at once: no callback, no further packet.
     void Abort() override;
     void SetHeld(bool held) override { m_sender->SetHeld(held); }
     void WindowAndRateWritten() override;
-    Object& Controller() const override;
+    Object& Controller() const override
+    {
+        return m_controller ? static_cast<Object&>(*m_controller) : m_sender->CongestionOps();
+    }
     /// Always false: packets on the network need no flow.
     bool IsOnNetwork() const override { return false; }
     Picos EndTime() const override { return m_end; } ///< -1: unfinished

@@ -76,8 +76,7 @@ class TestNetwork
         m_network.reset();
         Simulator::Destroy();
     }
-    TestNetwork(const TestNetwork&) = delete;
-    TestNetwork& operator=(const TestNetwork&) = delete;
+    TestNetwork(TestNetwork&&) = delete;
 
     RdmaEpisode& operator*() { return *m_network; }
     RdmaEpisode* operator->() { return m_network.get(); }

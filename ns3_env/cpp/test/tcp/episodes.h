@@ -48,8 +48,7 @@ class TestEpisode
     TestEpisode(Scenario scenario, const TcpSettings& settings, const ControllerSpec& controller);
     ~TestEpisode();
 
-    TestEpisode(const TestEpisode&) = delete;
-    TestEpisode& operator=(const TestEpisode&) = delete;
+    TestEpisode(TestEpisode&&) = delete;
 
     /// Runs until every finite flow is done, or to the scenario's time limit.
     void Run();
@@ -85,8 +84,7 @@ class OnTheWay : private PortObserver
     /// \param fabric must simulate no more when this is destroyed
     explicit OnTheWay(const Fabric& fabric);
 
-    OnTheWay(const OnTheWay&) = delete;
-    OnTheWay& operator=(const OnTheWay&) = delete;
+    OnTheWay(OnTheWay&&) = delete;
 
     int64_t Bytes() const;
     int64_t BytesOf(const FiveTuple& tuple) const;
