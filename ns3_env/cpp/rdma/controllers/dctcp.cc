@@ -5,7 +5,6 @@
 #include "ns3_env/cpp/contract/declaration.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace ns3::env::rdma
 {

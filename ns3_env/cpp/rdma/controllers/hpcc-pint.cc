@@ -14,55 +14,47 @@ namespace ns3::env::rdma
 class HpccPint : public Hpcc
 {
   public:
-    static TypeId GetTypeId();
+    static TypeId GetTypeId()
+    {
+        static TypeId tid = Declaration<HpccPint, Hpcc>("rdma::hpcc-pint")
+                                .Number("Frequency",
+                                        "p: the share of packets whose byte is read (the paper's "
+                                        "Figs. 7 and 8: 1, 1/16 and 1/256).",
+                                        &HpccPint::m_frequency,
+                                        {1.0, 1e-6, 1.0});
+        return tid;
+    }
 
     IntRequest GetIntRequest() const override { return {.wireBytes = 1, .oneByte = true}; }
-    void OnAck(FlowState& flow, const AckSample& ack) override;
+
+    void OnAck(FlowState& flow, const AckSample& ack) override
+    {
+        if (ack.hops.empty() || !IsRead(flow, ack))
+        {
+            return;
+        }
+        if (!m_begun)
+        {
+            m_begun = true;
+            BeginWindow(flow);
+        }
+        ReactTo(flow, utilisation_byte::Decode(ack.hops.front().flows));
+    }
 
   private:
-    bool IsRead(const FlowState& flow, const AckSample& ack) const;
+    bool IsRead(const FlowState& flow, const AckSample& ack) const
+    {
+        // Fibonacci hashing of the packet's number: the middle bits of it times 2^64 over the golden ratio.
+        constexpr uint64_t FACTOR = 0x9e3779b97f4a7c15;
+        const uint64_t number = ack.ackedBytes / flow.Path().payloadBytes + flow.Id();
+        const uint64_t mixed = (number * FACTOR) ^ ((number * FACTOR) >> 32);
+        return static_cast<double>((mixed * FACTOR) >> 11) * 0x1p-53 < m_frequency;
+    }
 
     double m_frequency; ///< attribute Frequency
     bool m_begun{false};
 };
 
 NS_OBJECT_ENSURE_REGISTERED(HpccPint);
-
-TypeId
-HpccPint::GetTypeId()
-{
-    static TypeId tid = Declaration<HpccPint, Hpcc>("rdma::hpcc-pint")
-                            .Number("Frequency",
-                                    "p: the share of packets whose byte is read (the paper's "
-                                    "Figs. 7 and 8: 1, 1/16 and 1/256).",
-                                    &HpccPint::m_frequency,
-                                    {1.0, 1e-6, 1.0});
-    return tid;
-}
-
-bool
-HpccPint::IsRead(const FlowState& flow, const AckSample& ack) const
-{
-    // Fibonacci hashing of the packet's number: the middle bits of it times 2^64 over the golden ratio.
-    constexpr uint64_t FACTOR = 0x9e3779b97f4a7c15;
-    const uint64_t number = ack.ackedBytes / flow.Path().payloadBytes + flow.Id();
-    const uint64_t mixed = (number * FACTOR) ^ ((number * FACTOR) >> 32);
-    return static_cast<double>((mixed * FACTOR) >> 11) * 0x1p-53 < m_frequency;
-}
-
-void
-HpccPint::OnAck(FlowState& flow, const AckSample& ack)
-{
-    if (ack.hops.empty() || !IsRead(flow, ack))
-    {
-        return;
-    }
-    if (!m_begun)
-    {
-        m_begun = true;
-        BeginWindow(flow);
-    }
-    ReactTo(flow, utilisation_byte::Decode(ack.hops.front().flows));
-}
 
 } // namespace ns3::env::rdma

@@ -4,8 +4,6 @@
 
 #include "ns3_env/cpp/contract/declaration.h"
 
-#include <algorithm>
-
 namespace ns3::env::rdma
 {
 
