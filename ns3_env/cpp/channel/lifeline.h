@@ -11,7 +11,7 @@ namespace ns3::env
 /// whose creator was a short-lived thread.
 ///
 /// \param expectedParent the process that should be our parent (SimulatorChannel::AgentPid()); when it is gone
-/// already we end at once. 0: any process.
+///        already we end at once. 0: any process.
 void StartLifeline(int expectedParent = 0);
 
 } // namespace ns3::env

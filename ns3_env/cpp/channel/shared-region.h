@@ -46,7 +46,6 @@ class SharedRegion
     ~SharedRegion();
     SharedRegion(SharedRegion&& other) noexcept;
     SharedRegion& operator=(SharedRegion&& other) noexcept;
-    SharedRegion(SharedRegion&&) = delete;
 
     int Fd() const { return m_fd; }
     size_t Bytes() const { return m_bytes; }

@@ -16,10 +16,10 @@ namespace ns3::env
 /// A flow's window and rate, and their meaning for its packets:
 ///
 /// - A packet may leave while the payload in flight is less than the window. The test is on the data in flight
-/// already, so a window may overshoot by less than a packet.
+///   already, so a window may overshoot by less than a packet.
 /// - It leaves no earlier than wire bytes * 8 / rate after the packet before it.
 /// - A window below one packet's payload lets one packet leave every packet / window base RTTs, and none before
-/// the last one's ACK (docs/decisions/0003-mpcc.md).
+///   the last one's ACK (docs/decisions/0003-mpcc.md).
 class Pacing
 {
   public:

@@ -12,7 +12,6 @@
 #include "ns3_env/cpp/run/scenario.h"
 
 #include <cstdint>
-#include <optional>
 #include <string>
 
 namespace ns3::env
@@ -59,13 +58,11 @@ class DecidingController : public CongestionControl, public Subject
     /// Called when the episode is truncated while the flow lives.
     void OnCut(Picos now);
 
-    /// @name For the broker
-    /// @{
+    // --- For the broker
     DecisionRow MakeRow(Picos now, uint32_t end) override;
     void Apply(const ActionRow& action) override;
     uint32_t Number() const override { return m_flow->Id(); }
     uint32_t Host() const override { return m_host; }
-    /// @}
 
   protected:
     /// The flow that it decides for.

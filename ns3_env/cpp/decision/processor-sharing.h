@@ -4,9 +4,12 @@
 
 #include "ns3_env/cpp/engine/flow.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <list>
 #include <map>
+#include <unordered_map>
+#include <vector>
 
 namespace ns3::env
 {
@@ -31,6 +34,42 @@ RateOfLink(const PathFacts& path, size_t hop)
 /// over j of min(L_i, L_j), L the time that the link needs for the rest of a flow. A flow's time is the longest
 /// of those at its path's links.
 /// \return by flow, ps
-std::map<uint32_t, double> SharingTimes(const std::list<Flow*>& flows);
+inline std::map<uint32_t, double>
+SharingTimes(const std::list<Flow*>& flows)
+{
+    std::unordered_map<uint64_t, std::vector<const Flow*>> onLink;
+    for (const Flow* flow : flows)
+    {
+        if (flow->Standalone() > 0)
+        {
+            for (const uint64_t link : flow->Path().links)
+            {
+                onLink[link].push_back(flow);
+            }
+        }
+    }
+    std::map<uint32_t, double> times;
+    for (const Flow* flow : flows)
+    {
+        if (flow->Standalone() <= 0)
+        {
+            continue;
+        }
+        double& longest = times[flow->Id()];
+        const PathFacts& path = flow->Path();
+        for (size_t hop = 0; hop < path.links.size(); ++hop)
+        {
+            const double bps = RateOfLink(path, hop);
+            const double left = LeftOn(*flow, bps);
+            double time = 0;
+            for (const Flow* other : onLink.at(path.links[hop]))
+            {
+                time += std::min(left, LeftOn(*other, bps));
+            }
+            longest = std::max(longest, time);
+        }
+    }
+    return times;
+}
 
 } // namespace ns3::env

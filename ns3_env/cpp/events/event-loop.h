@@ -65,8 +65,7 @@ class EventLoop : public SimulatorImpl
     static void Divide(std::unique_ptr<Parts> parts, PartExchange& exchange);
     /// Calls the function as an event of the whole network: now, or at the end of the present window (Parts::Report).
     static void Report(Picos time, uint64_t key, std::function<void()> told);
-    /// @name For an event of a whole network
-    /// @{
+    // --- For an event of a whole network
     /// Delivers what parts have sent to each other.
     static void Settle();
     /// Calls `call` as an event of the node `node` now: events that it schedules are that node's.
@@ -77,7 +76,6 @@ class EventLoop : public SimulatorImpl
         call();
         LeaveNode();
     }
-    /// @}
     /// This process is a copy of one that ran: it has one thread (Parts::GoOnAlone).
     static void GoOnAlone();
     /// Reports whether the network is simulated in parts.
@@ -87,8 +85,7 @@ class EventLoop : public SimulatorImpl
     /// The part of a divided network that a node is in.
     static uint32_t PartOf(uint32_t node) { return s_current->parts->PartOf(node); }
 
-    /// @name ns3::SimulatorImpl
-    /// @{
+    // --- ns3::SimulatorImpl
     void Destroy() override;
     bool IsFinished() const override;
     void Stop() override;
@@ -109,7 +106,6 @@ class EventLoop : public SimulatorImpl
     uint32_t GetSystemId() const override;
     uint32_t GetContext() const override;
     uint64_t GetEventCount() const override;
-    /// @}
 
   private:
     /// The timeline of a node is this thread's until LeaveNode(); of a network in parts.

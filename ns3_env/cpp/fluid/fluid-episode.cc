@@ -284,11 +284,7 @@ FluidEpisode::ForEachPort(bool ofSwitches, const QueueVisitor& visit) const
                    .port = link.port,
                    .peer = link.node,
                    .rateBps = link.rateBps,
-                   .bytes = 0,
                    .txBytes = static_cast<uint64_t>(std::llround(bytes)),
-                   .paused = 0,
-                   .pauseFrames = 0,
-                   .pauseFramesSent = 0,
                    .stats = ofSwitches && m_scenario.recordQueues ? &m_empty : nullptr});
         }
     }

@@ -25,8 +25,7 @@ class FluidFlow final : public Flow
 
     const FluidRoute& Links() const { return m_links; }
 
-    /// @name Its fluid
-    /// @{
+    // --- Its fluid
     /// `bps` on the wire from `now` on.
     void Allocate(double bps, Picos now);
     /// Time at which the last of it has passed at the current rate; NEVER if it is stalled or endless.
@@ -53,13 +52,11 @@ class FluidFlow final : public Flow
     void Arrive();
     /// Ends the flow.
     void Finish();
-    /// @}
 
     /// Reports whether its rate has changed since the last call.
     bool TakeChange() { return m_pacing.TakeChange(); }
 
-    /// @name Flow
-    /// @{
+    // --- Flow
     void Start() override {}
     void AwaitDelivery(DeliveryListener& listener) override { m_awaiting = &listener; }
     void Abort() override;
@@ -75,7 +72,6 @@ class FluidFlow final : public Flow
     uint64_t TransmittedBytes() const override { return ReceivedBytes(); }
     uint64_t Timeouts() const override { return 0; }
     Picos PauseTime() const override { return 0; }
-    /// @}
 
   private:
     bool IsEndless() const { return m_sizeBytes == ENDLESS_BYTES; }

@@ -23,8 +23,7 @@ class RttTarget
   public:
     /// \param json "margin", "target", "gain", and "base_ns" if RTTs are not in units of the path's base RTT
     explicit RttTarget(JsonReader& json)
-        : m_baseNs(json.Has("base_ns") ? std::optional(json.Number("base_ns", 1, 1e12))
-                                       : std::nullopt),
+        : m_baseNs(json.MaybeNumber("base_ns", 1, 1e12)),
           m_margin(json.Number("margin", 0, 1e4)),
           m_target(json.Number("target", 0, 1e4)),
           m_gain(json.Number("gain", 1e-6, 1e6))

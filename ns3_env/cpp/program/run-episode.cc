@@ -20,7 +20,6 @@
 #include <memory>
 #include <optional>
 #include <utility>
-#include <vector>
 
 namespace ns3::env
 {

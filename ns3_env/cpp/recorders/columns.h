@@ -2,7 +2,6 @@
 // Long series of the results as plain numbers behind the JSON, for who reads them as arrays.
 #pragma once
 
-#include <cstddef>
 #include <string>
 
 namespace ns3::env

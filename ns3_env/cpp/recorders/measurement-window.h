@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ns3_env/cpp/engine/queue-stats.h"
+#include "ns3_env/cpp/events/now.h"
 #include "ns3_env/cpp/run/episode.h"
 
 #include <map>

@@ -2,6 +2,8 @@
 // Series of a run: queues' lengths, windows and rates, marks and pauses.
 #pragma once
 
+#include "ns3/simulator.h"
+#include "ns3_env/cpp/events/now.h"
 #include "ns3_env/cpp/run/episode.h"
 
 #include <deque>
@@ -32,7 +34,12 @@ struct PauseEvent
 class EventLog
 {
   public:
-    explicit EventLog(Episode& episode);
+    explicit EventLog(Episode& episode)
+    {
+        episode.TraceEvents([this](uint32_t flow) { m_marks.push_back({NowPicos(), flow}); },
+                            [this](uint32_t node, uint32_t port, bool paused)
+                            { m_pauses.push_back({NowPicos(), node, port, paused}); });
+    }
 
     EventLog(EventLog&&) = delete;
 
@@ -79,7 +86,12 @@ class WindowLog
 class QueueSampler
 {
   public:
-    QueueSampler(Episode& episode, Picos interval);
+    QueueSampler(Episode& episode, Picos interval)
+        : m_episode(episode),
+          m_interval(interval)
+    {
+        episode.Traces().begin.ConnectWithoutContext(MakeCallback(&QueueSampler::OnBegin, this));
+    }
 
     QueueSampler(QueueSampler&&) = delete;
 
@@ -92,7 +104,22 @@ class QueueSampler
 
   private:
     void OnBegin() { Simulator::ScheduleNow(&QueueSampler::Sample, this); }
-    void Sample();
+    void Sample()
+    {
+        m_times.push_back(NowPicos());
+        size_t place = 0;
+        m_episode.ForEachQueue(
+            [&](const EgressQueue& queue)
+            {
+                if (place == m_lengths.size())
+                {
+                    m_lengths.emplace_back();
+                    m_place[{queue.node, queue.port}] = place;
+                }
+                m_lengths[place++].push_back(queue.bytes);
+            });
+        Simulator::Schedule(Time(m_interval), &QueueSampler::Sample, this);
+    }
 
     const Episode& m_episode;
     Picos m_interval;

@@ -103,4 +103,10 @@ Spread::Arrival(uint64_t bytes, uint64_t count) const
     return std::max(reached.begin()->second, count == 1 ? 0 : latest);
 }
 
+Picos
+Spread::ArrivalBehind(uint64_t bytes, uint64_t count, uint64_t lastBytes) const
+{
+    return Through(bytes, count, m_layers.front()) + Travel(lastBytes);
+}
+
 } // namespace ns3::env

@@ -24,10 +24,7 @@ class Spread
     /// it.
     Picos Arrival(uint64_t bytes, uint64_t count) const;
     /// Time of the last frame, which leaves the host behind `count` other frames.
-    Picos ArrivalBehind(uint64_t bytes, uint64_t count, uint64_t lastBytes) const
-    {
-        return Through(bytes, count, m_layers.front()) + Travel(lastBytes);
-    }
+    Picos ArrivalBehind(uint64_t bytes, uint64_t count, uint64_t lastBytes) const;
 
   private:
     std::vector<Hops> m_layers; ///< links out of the nodes at each distance

@@ -89,7 +89,6 @@ class Episode
     /// Simulates until every flow that has an end is done, or the time limit is reached.
     void Run();
     /// The same if the caller runs the simulator
-    /// @{
     /// Schedules the first flows.
     void Begin();
     /// Truncates and records the flows in progress; call once nothing runs any more.
@@ -103,7 +102,6 @@ class Episode
     void SetRefusal(std::function<void(const ScenarioError&)> told) { m_refusal = std::move(told); }
     /// The scenario, to which controllers of added flows can be added.
     Scenario& OpenScenario() { return m_scenario; }
-    /// @}
     /// Ends the run from within, at the current time.
     void Stop();
     /// Ends it at this time at the latest, as the time limit does. From within.
@@ -124,8 +122,7 @@ class Episode
     /// Number of finite flows that have not finished.
     uint64_t Unfinished() const { return m_withEnd - m_finished; }
 
-    /// @name The network as recorders see it
-    /// @{
+    // --- The network as recorders see it
     /// The egress queues of all switches, by node and port.
     virtual void ForEachQueue(const QueueVisitor& visit) const = 0;
     /// The ports of all hosts; without statistics.
@@ -148,7 +145,6 @@ class Episode
     virtual void TraceEvents(const MarkCallback& marked, const PauseCallback& paused) = 0;
     /// Captures frames as the scenario has it, from now on. \throws ScenarioError
     virtual std::unique_ptr<Capture> MakeCapture() = 0;
-    /// @}
 
   protected:
     /// Both ends of a flow, not started.

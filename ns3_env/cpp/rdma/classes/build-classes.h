@@ -25,11 +25,9 @@ QueuesOfClasses(const SwitchPort& port, const std::vector<TrafficClass>& classes
 /// Finishes the classes' records at the end of the run.
 void FinishClassRecords(SwitchPort& port, const std::vector<TrafficClass>& classes, Picos now);
 
-/// @name A class of a switch's or a host's port; `several`: there are several
-/// @{
+// --- A class of a switch's or a host's port; `several`: there are several
 bool IsPaused(const Port& port, bool several, uint32_t trafficClass);
 const PacketFifo& QueueOf(const SwitchPort& port, bool several, uint32_t trafficClass);
-/// @}
 
 /// The minimum share of a link of a class with a weight while no strict one sends; 1 without weights.
 double LeastShare(const std::vector<TrafficClass>& classes);

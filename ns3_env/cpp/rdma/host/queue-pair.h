@@ -40,8 +40,7 @@ class QueuePair final : public WireFlow
   public:
     QueuePair(const FlowSpec& spec, PathFacts path, Ptr<CongestionControl> control);
 
-    /// @name Set up by the network builder
-    /// @{
+    // --- Set up by the network builder
     void SetPath(Nic& sender, Route forward, Route backward);
     const Route& Forward() const { return m_forward; } ///< the switches' ports
     void SetRetransmissionTimeout(Picos timeout) { m_timeout = timeout; }
@@ -63,14 +62,12 @@ class QueuePair final : public WireFlow
     void SetSteered(std::unique_ptr<SteeredFlow> steered) { m_steered = std::move(steered); }
     /// Chooses the entropies by which steered packets find their paths.
     void RecycleEntropies(const RecycledEntropies& entropies);
-    /// @}
 
     void Start() override;
     void AwaitDelivery(DeliveryListener& listener) override;
     void Abort() override;
 
-    /// @name Sender
-    /// @{
+    // --- Sender
     /// Earliest time at which the flow may send; NEVER while no bytes are left or the window is closed.
     Picos ReadyAt() const;
     /// Earliest time by pacing only, whatever is in flight.
@@ -89,13 +86,10 @@ class QueuePair final : public WireFlow
     void SetPlace(size_t place) { m_place = static_cast<uint32_t>(place); }
     /// Window and rate; changes since the last report go to the NIC's trace source.
     Pacing& WindowAndRate() { return m_pacing; }
-    /// @}
 
-    /// @name Receiver
-    /// @{
+    // --- Receiver
     /// Turns a data packet into its ACK or NACK in place, if it is answered.
     Answer OnData(Packet& packet, Picos now);
-    /// @}
 
     Nic& Sender() const { return *m_sender; }
     SwitchPort& TowardsSource(uint8_t hop) const override;

@@ -5,7 +5,6 @@
 #include "packet.h"
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 namespace ns3::env::rdma

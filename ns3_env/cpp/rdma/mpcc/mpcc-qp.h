@@ -118,14 +118,12 @@ class MpccQp
     /// Writes the problem of a model; true if H changed. Solve() does.
     bool Fill(const MpccModel& model);
 
-    /// @name The problem, as last filled
-    /// @{
+    // --- The problem, as last filled
     const std::vector<double>& Hessian() const { return m_hessian; }
     const std::vector<double>& Gradient() const { return m_gradient; }
     const std::vector<double>& Lower() const { return m_lower; }
     const std::vector<double>& Upper() const { return m_upper; }
     double Scale() const { return m_scale; } ///< of H and g
-                                             /// @}
 
   private:
     /// Reports whether the solution satisfies every row of eq. 4.17.

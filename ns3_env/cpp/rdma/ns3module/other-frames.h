@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <optional>
 #include <tuple>
 #include <unordered_map>
 #include <vector>

@@ -42,15 +42,13 @@ class RdmaApplication : public Application
     double GetWindow() const { return m_window; }
     double GetRate() const { return m_rate; }
 
-    /// @name For RdmaNetwork
-    /// @{
+    // --- For RdmaNetwork
     /// A number that grows from one application to the next: flows have this order.
     uint64_t GetSerial() const { return m_serial; }
     void SetFlow(uint32_t flow) { m_flow = flow; }
     void OnWindowAndRate(double windowBytes, double rateBps);
     void OnCompleted(Time duration);
     bool IsWatched() const { return m_watched; }
-    /// @}
     /// A listener connects to window or rate.
     void Watch();
 

@@ -21,14 +21,12 @@ class RdmaHelper : public PcapHelperForDevice
   public:
     RdmaHelper();
 
-    /// @name Settings of objects created later
-    /// @{
+    // --- Settings of objects created later
     void SetDeviceAttribute(const std::string& name, const AttributeValue& value);
     void SetChannelAttribute(const std::string& name, const AttributeValue& value);
     /// Sets flows' controller and its attributes, as in SetController("hpcc", "Eta", DoubleValue(0.9)).
     template <typename... Args>
     void SetController(const std::string& name, Args&&... attributes);
-    /// @}
 
     /// An attribute of the whole network: switches, packets, marking (RdmaNetwork).
     void SetNetworkAttribute(const std::string& name, const AttributeValue& value);

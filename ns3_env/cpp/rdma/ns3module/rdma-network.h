@@ -12,7 +12,6 @@
 #include <memory>
 #include <set>
 #include <string>
-#include <vector>
 
 namespace ns3
 {
@@ -46,7 +45,7 @@ class RdmaNetwork : public Object
     static Ptr<RdmaNetwork> Get();
 
     /// The node forwards between its devices.
-    void AddSwitch(Ptr<Node> node);
+    void AddSwitch(Ptr<Node> node) { m_switches.insert(node->GetId()); }
     bool IsSwitch(Ptr<Node> node) const { return m_switches.contains(node->GetId()); }
     /// Aborts with a message if there is no such controller, attribute or value.
     static void CheckController(const std::string& controller);
@@ -59,14 +58,12 @@ class RdmaNetwork : public Object
     uint64_t GetNPauseFrames() const;
     uint64_t GetNDrops() const;
 
-    /// @name For devices and applications
-    /// @{
+    // --- For devices and applications
     void StartFlow(Ptr<RdmaApplication> application);
     void WatchWindows(Ptr<RdmaApplication> application);
     /// Sends a frame of another stack from this host; false if it is refused.
     bool
     Carry(Ptr<RdmaNetDevice> device, Ptr<Packet> packet, const Address& dest, uint16_t protocol);
-    /// @}
 
   protected:
     void DoDispose() override;

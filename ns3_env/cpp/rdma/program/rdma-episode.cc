@@ -324,12 +324,10 @@ RdmaEpisode::ForEachHostPort(const QueueVisitor& visit) const
                    .port = nic->Index(),
                    .peer = nic->Peer().NodeId(),
                    .rateBps = nic->LinkRateBps(),
-                   .bytes = 0,
                    .txBytes = nic->TxBytes(),
                    .paused = nic->PausedTime(now),
                    .pauseFrames = nic->PauseFramesReceived(),
-                   .pauseFramesSent = nic->PauseFramesSent(),
-                   .stats = nullptr});
+                   .pauseFramesSent = nic->PauseFramesSent()});
         }
     }
 }

@@ -82,8 +82,7 @@ class RdmaEpisode final : public Episode
     void TraceEvents(const MarkCallback& marked, const PauseCallback& paused) override;
     std::unique_ptr<Capture> MakeCapture() override;
 
-    /// @name Frames of other stacks
-    /// @{
+    // --- Frames of other stacks
     /// Their carriers have ids from here on.
     static constexpr uint32_t FIRST_OTHER = 1U << 31;
     /// A path for packets that the caller makes. \throws ScenarioError if there is none
@@ -92,7 +91,6 @@ class RdmaEpisode final : public Episode
     /// Sets the maker of frames for captures; it returns no bytes for an unknown packet.
     void SetOtherFrames(FrameMaker make) { m_otherFrames = std::move(make); }
     std::vector<uint8_t> OtherFrame(const Packet& packet) const { return m_otherFrames(packet); }
-    /// @}
 
     /// Payload bytes that senders put on the wire, retransmissions and streams included.
     uint64_t TransmittedPayload() const

@@ -2,13 +2,19 @@
 // RDMA's part of a scenario and of the program rdma-sim.
 #pragma once
 
+#include "ns3_env/cpp/contract/congestion-control.h"
 #include "ns3_env/cpp/program/transport.h"
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
 namespace ns3::env::rdma
 {
+
+/// Marking and congestion points as a scenario's "switch" has them; null if they are off.
+nlohmann::json ToJson(const EcnConfig& ecn);
+nlohmann::json ToJson(const CongestionPointConfig& points);
 
 /// "rdma": RoCEv2 over switches with PFC.
 class RdmaTransport final : public Transport

@@ -245,4 +245,10 @@ Rules::Start(const std::function<void()>& flow) const
     Simulator::ScheduleNow([flow] { Simulator::ScheduleNow(flow); });
 }
 
+void
+Rules::Prepare(CongestionControl& control) const
+{
+    control.SetAttributeFailSafe("TimerEvents", BooleanValue(true)); // only DCQCN has it
+}
+
 } // namespace ns3::env::rdma::published

@@ -8,7 +8,6 @@
 #include "ns3_env/cpp/routing/graph.h"
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 
 namespace ns3::env::rdma::published
@@ -125,10 +124,7 @@ class Rules final : public NetworkRules
     /// A flow starts two events after its time, in the same nanosecond.
     void Start(const std::function<void()>& flow) const override;
     /// DCQCN's timers are events, ordered among the events of their nanosecond.
-    void Prepare(CongestionControl& control) const override
-    {
-        control.SetAttributeFailSafe("TimerEvents", BooleanValue(true)); // only DCQCN has it
-    }
+    void Prepare(CongestionControl& control) const override;
 
   private:
     uint32_t m_priorityGroup;

@@ -5,6 +5,7 @@
 #include "switch.h"
 
 #include "ns3_env/cpp/engine/marking-port.h"
+#include "ns3_env/cpp/events/now.h"
 
 #include <cstdint>
 
@@ -16,7 +17,12 @@ class PortMeter final : public MarkingPort
 {
   public:
     /// `port` must outlive this.
-    explicit PortMeter(SwitchPort& port);
+    explicit PortMeter(SwitchPort& port)
+        : m_port(port)
+    {
+        port.TraceConnectWithoutContext("QueueBytes", MakeCallback(&PortMeter::OnQueue, this));
+        port.TraceConnectWithoutContext("Mark", MakeCallback(&PortMeter::OnMark, this));
+    }
 
     PortMeter(PortMeter&&) = delete;
 
@@ -36,7 +42,13 @@ class PortMeter final : public MarkingPort
     }
 
   private:
-    void OnQueue(uint64_t bytes);
+    void OnQueue(uint64_t bytes)
+    {
+        const Picos now = NowPicos();
+        m_area = QueueArea(now);
+        m_since = now;
+        m_queueBytes = bytes;
+    }
     void OnMark(const Packet& packet) { m_markedBytes += packet.wireBytes; }
 
     SwitchPort& m_port;

@@ -17,11 +17,18 @@ namespace ns3::env::rdma
 class SharedBuffer
 {
   public:
-    explicit SharedBuffer(const SharedBufferConfig& config);
+    explicit SharedBuffer(const SharedBufferConfig& config)
+        : m_config(config)
+    {
+    }
 
     /// Registers the next ingress port: its headroom, the right shift of its dynamic threshold, and whether it may ask for
     /// pauses, if the switch has them.
-    void AddPort(uint64_t headroomBytes, uint32_t alphaShift, bool pauses = true);
+    void AddPort(uint64_t headroomBytes, uint32_t alphaShift, bool pauses = true)
+    {
+        m_ports.push_back({headroomBytes, 0, 0, alphaShift, m_config.pfc && pauses, false});
+        m_committed += headroomBytes + m_config.reserveBytes;
+    }
 
     /// Reserves and headrooms together; a buffer smaller than this is a configuration error.
     uint64_t CommittedBytes() const { return m_committed; }

@@ -203,13 +203,11 @@ class Switch : public Object
     /// Releases the buffer of a packet that entered by `ingressPort` and has left the queue.
     [[gnu::always_inline]] void Release(uint32_t ingressPort, uint32_t bytes);
 
-    /// @name The link at a port
-    /// @{
+    // --- The link at a port
     /// Forgets the pause of a neighbour, as the link has failed.
     virtual void ForgetPause(const SwitchPort& port) { m_buffer.ForgetPause(port.Index()); }
     /// Pauses the neighbour of a repaired link if its packets still in the buffer require it.
     virtual void PauseIfNeeded(SwitchPort& port);
-    /// @}
 
   protected:
     /// Registers the next port's buffer accounts.

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <span>
 
 namespace ns3::env::rdma
 {

@@ -98,9 +98,9 @@ class TDctcpEstimate
 ///
 /// When the control's answer takes effect (sec. 3.3: an increase at once, a reduction through the slow start threshold,
 /// which TCP asks for at a mark or a loss; docs/sources/tcp.md):
-/// - at the end of a window of data, cases 1 to 4; in slow start, which grows as Reno's, only those that shrink the window, and end it;
-/// - at a window's first mark, all cases, as DCTCP cuts there;
-/// - at a loss, the smaller of the control's window and half of the present one.
+///  - at the end of a window of data, cases 1 to 4; in slow start, which grows as Reno's, only those that shrink the window, and end it;
+///  - at a window's first mark, all cases, as DCTCP cuts there;
+///  - at a loss, the smaller of the control's window and half of the present one.
 ///
 /// RTTs are those of single packets (the socket's LastRTT), and none of a recovery, which includes the wait for lost
 /// data. ns-3's TCP timestamps count milliseconds: switch them off (TcpSocketBase::Timestamp) if RTTs are shorter.

@@ -18,8 +18,13 @@ class TimerPool;
 class Timer
 {
   public:
-    /// \param call with `owner`; the pool outlives the timer
-    Timer(TimerPool& pool, void* owner, void (*call)(void*), uint32_t context);
+    /// A timer that calls the method of `owner`; the pool outlives it.
+    template <auto Method, class Owner>
+    static Timer Of(TimerPool& pool, Owner* owner, uint32_t context)
+    {
+        const auto call = [](void* self) { (static_cast<Owner*>(self)->*Method)(); };
+        return Timer(pool, owner, call, context);
+    }
     ~Timer();
 
     Timer(Timer&&) = delete;
@@ -31,6 +36,8 @@ class Timer
 
   private:
     friend class TimerPool;
+
+    Timer(TimerPool& pool, void* owner, void (*call)(void*), uint32_t context);
 
     struct Entry final : RearmedEvent
     {

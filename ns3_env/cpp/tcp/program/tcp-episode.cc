@@ -35,9 +35,6 @@ TcpEpisode::ForEachPort(bool ofSwitches, const QueueVisitor& visit) const
                    .rateBps = egress.rateBps,
                    .bytes = egress.egress->WaitingBytes(),
                    .txBytes = egress.egress->TxBytes(),
-                   .paused = 0,
-                   .pauseFrames = 0,
-                   .pauseFramesSent = 0,
                    .stats = egress.egress->Stats()});
         }
     }

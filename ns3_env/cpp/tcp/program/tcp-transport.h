@@ -4,6 +4,7 @@
 
 #include "ns3_env/cpp/program/transport.h"
 #include "ns3_env/cpp/tcp/network/tcp-settings.h"
+#include "ns3_env/cpp/tcp/socket/congestion-ops.h"
 
 #include <string>
 #include <vector>

@@ -16,21 +16,9 @@ Receiver::Receiver(Network& network,
     : Endpoint(network, settings, control, lineRateBps),
       m_node(node),
       m_reassembly(settings.socketBufferBytes),
-      m_delayed(
-          network.Timers(),
-          this,
-          [](void* self) { static_cast<Receiver*>(self)->OnDelayOver(); },
-          node),
-      m_answer(
-          network.Timers(),
-          this,
-          [](void* self) { static_cast<Receiver*>(self)->AnswerSyn(); },
-          node),
-      m_again(
-          network.Timers(),
-          this,
-          [](void* self) { static_cast<Receiver*>(self)->SendSynAck(); },
-          node)
+      m_delayed(Timer::Of<&Receiver::OnDelayOver>(network.Timers(), this, node)),
+      m_answer(Timer::Of<&Receiver::AnswerSyn>(network.Timers(), this, node)),
+      m_again(Timer::Of<&Receiver::SendSynAck>(network.Timers(), this, node))
 {
 }
 

@@ -54,8 +54,7 @@ class Scoreboard
     /// The application writes this number of bytes.
     void Add(uint32_t bytes) { m_size += bytes; }
 
-    /// @name Counts, bytes
-    /// @{
+    // --- Counts, bytes
     SequenceNumber32 Head() const { return m_head; } ///< the first that is not acknowledged
     SequenceNumber32 Tail() const { return m_head + SequenceNumber32(m_size); }
     uint32_t Size() const { return m_size; }
@@ -67,7 +66,6 @@ class Scoreboard
     uint32_t Lost() const { return m_lost; }
     uint32_t SentAgain() const { return m_again; }
     uint32_t InFlight() const { return m_sent - m_sacked - m_lost + m_again; }
-    /// @}
 
     bool IsLost(SequenceNumber32 first) const;
     /// Reports whether a piece that ends before `end` was sent again and not SACKed.
@@ -91,15 +89,13 @@ class Scoreboard
     /// \returns bytes that are SACKed for the first time
     uint32_t Sack(std::span<const SackBlock> blocks, DeliveryRate& rate);
 
-    /// @name Guesses
-    /// @{
+    // --- Guesses
     void LoseHead();
     /// Notes that one more unknown segment behind the head has arrived.
     void GuessSack();
     void ForgetGuesses();
     /// Marks all as lost after a time-out.
     void LoseAll(bool forgetSacks);
-    /// @}
 
   private:
     size_t IndexFrom(SequenceNumber32 first) const;

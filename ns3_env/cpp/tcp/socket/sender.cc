@@ -30,26 +30,10 @@ Sender::Sender(Network& network,
       m_roundTrips(settings.initialRto),
       m_recovery(CreateObject<TcpPrrRecovery>()),
       m_hasOwnControl(control->HasCongControl()),
-      m_retransmission(
-          network.Timers(),
-          this,
-          [](void* self) { static_cast<Sender*>(self)->OnTimer(); },
-          node),
-      m_pacing(
-          network.Timers(),
-          this,
-          [](void* self) { static_cast<Sender*>(self)->SendWhatMayGo(); },
-          node),
-      m_soon(
-          network.Timers(),
-          this,
-          [](void* self) { static_cast<Sender*>(self)->SendWhatMayGo(); },
-          node),
-      m_connected(
-          network.Timers(),
-          this,
-          [](void* self) { static_cast<Sender*>(self)->OnConnected(); },
-          node)
+      m_retransmission(Timer::Of<&Sender::OnTimer>(network.Timers(), this, node)),
+      m_pacing(Timer::Of<&Sender::SendWhatMayGo>(network.Timers(), this, node)),
+      m_soon(Timer::Of<&Sender::SendWhatMayGo>(network.Timers(), this, node)),
+      m_connected(Timer::Of<&Sender::Supply>(network.Timers(), this, node))
 {
     m_board.SetSack(settings.sack);
 }

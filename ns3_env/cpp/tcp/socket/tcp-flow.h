@@ -50,8 +50,7 @@ class TcpFlow final : public Flow
     /// `report` is called with window and rate as they are, and at each change.
     void TraceWindowAndRate(std::function<void(const FlowState&)> report);
 
-    /// @name Flow
-    /// @{
+    // --- Flow
     /// Sends the SYN at the flow's start time, or now if that has passed.
     void Start() override;
     void AwaitDelivery(DeliveryListener& listener) override
@@ -75,7 +74,6 @@ class TcpFlow final : public Flow
     uint64_t Timeouts() const override { return m_sender->Counts().timeouts; }
     Picos PauseTime() const override { return 0; }
     const RttSamples* Rtts() const override { return &m_sender->Rtts(); }
-    /// @}
 
     const FlowSpec& Spec() const { return m_spec; }
     const FiveTuple& Tuple() const { return m_tuple; }

@@ -30,9 +30,8 @@ const std::filesystem::path CURVES = std::filesystem::path(RDMA_TEST_DATA) / "cu
 constexpr const char* HEADER = "time_ns,rate_bps,window_bytes,queue_bytes";
 
 /// Controllers that must have curves; any other is compared if it has curves.
-constexpr const char* BUILT_IN =
-    "bcn dcqcn dctcp fixed-window hpcc hpcc-pint mpcc nscc oracle powertcp qcn smcc swift "
-    "theta-powertcp timely";
+constexpr const char* BUILT_IN = "bcn dcqcn dctcp fixed-window hpcc hpcc-pint mpcc nscc oracle "
+                                 "powertcp qcn smcc swift theta-powertcp timely";
 
 /// The columns at one instant: the rate and the window are those of flow 0, 0 if it has none.
 using Sample = std::array<double, 4>;
