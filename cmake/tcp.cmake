@@ -14,21 +14,17 @@ set(TCP_SOURCES
     tcp/network/port.cc
     tcp/network/queue.cc
     tcp/network/red-queue.cc
-    tcp/network/segment.cc
     tcp/network/tcp-path.cc
     tcp/network/timer.cc
     tcp/network/udp-streams.cc
-    tcp/program/fluid-paths.cc
     tcp/program/pcap.cc
     tcp/program/tcp-episode.cc
     tcp/program/tcp-transport.cc
     tcp/socket/congestion-ops.cc
     tcp/socket/delivery-rate.cc
     tcp/socket/endpoint.cc
-    tcp/socket/late-acks.cc
     tcp/socket/reassembly.cc
     tcp/socket/receiver.cc
-    tcp/socket/round-trips.cc
     tcp/socket/scoreboard-losses.cc
     tcp/socket/scoreboard.cc
     tcp/socket/sender-acks.cc

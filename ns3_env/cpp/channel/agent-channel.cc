@@ -60,12 +60,6 @@ AgentChannel::~AgentChannel()
 }
 
 bool
-AgentChannel::HasMessage() const
-{
-    return m_control->simulatorSequence.load(std::memory_order_acquire) != m_seen;
-}
-
-bool
 AgentChannel::Await(Waiting way, double timeoutS)
 {
     if (HasMessage())
@@ -188,12 +182,6 @@ AgentChannel::WaitAny(const std::vector<AgentChannel*>& ends, double timeoutS)
         end->m_control->agentSleeps.store(0, std::memory_order_relaxed);
     }
     return found;
-}
-
-std::span<const SchemaField>
-AgentChannel::Fields() const
-{
-    return {m_header->fields, std::min<size_t>(m_header->fieldCount, FIELD_COUNT)};
 }
 
 void

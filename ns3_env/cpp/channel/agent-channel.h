@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The agent's end of the channel, Python's.
-#ifndef NS3_ENV_CHANNEL_AGENT_CHANNEL_H
-#define NS3_ENV_CHANNEL_AGENT_CHANNEL_H
+#pragma once
 
 #include "channel-layout.h"
 #include "doorbell.h"
@@ -28,19 +27,16 @@ class AgentChannel
     /// \throws ChannelError
     explicit AgentChannel(uint32_t capacity, std::shared_ptr<Doorbell> bell = nullptr);
     ~AgentChannel();
-    AgentChannel(const AgentChannel&) = delete;
-    AgentChannel& operator=(const AgentChannel&) = delete;
+    AgentChannel(AgentChannel&&) = delete;
 
     /// Memory files the simulator must inherit under the same numbers.
     int ChannelFd() const { return m_region.Fd(); }
     int BlobFd() const { return m_blobFd; }
     uint32_t Capacity() const { return static_cast<uint32_t>(m_rows.size()); }
 
-    /**
-     * Waits for the simulator's next message, at most `timeoutS` seconds (0: looks once).
-     * Returns Message::None if there is none yet, or on a signal.
-     * \throws ChannelError for a simulator of another build.
-     */
+    /// Waits for the simulator's next message, at most `timeoutS` seconds (0: looks once).
+    /// Returns Message::None if there is none yet, or on a signal.
+    /// \throws ChannelError for a simulator of another build.
     Message Wait(double timeoutS);
     /// Index of an end with a message; -1 if no end has one yet. Wait(0) of that end then reads it.
     static int WaitAny(const std::vector<AgentChannel*>& ends, double timeoutS);
@@ -58,13 +54,14 @@ class AgentChannel
     std::span<DecisionRow> Rows() const { return m_rows; }
     std::span<ActionRow> Actions() const { return m_actions; }
     /// The schema of the simulator; empty before Ready.
-    std::span<const SchemaField> Fields() const;
+    std::span<const SchemaField> Fields() const
+    {
+        return {m_header->fields, std::min<size_t>(m_header->fieldCount, FIELD_COUNT)};
+    }
 
-    /**
-     * Hands over; for Step, the first `actionCount` of Actions().
-     * \throws ChannelError out of turn
-     * \throws std::invalid_argument for an action that is not right; it is our turn still
-     */
+    /// Hands over; for Step, the first `actionCount` of Actions().
+    /// \throws ChannelError out of turn
+    /// \throws std::invalid_argument for an action that is not right; it is our turn still
     void Send(Command command, uint32_t actionCount = 0);
     /// Asks for a copy of the simulator, whose end of the channel is that of `other`; Kind() will be Copied.
     /// \param outputFd receives its output \throws ChannelError out of turn
@@ -79,7 +76,10 @@ class AgentChannel
   private:
     friend class ChannelGroup;
 
-    bool HasMessage() const;
+    bool HasMessage() const
+    {
+        return m_control->simulatorSequence.load(std::memory_order_acquire) != m_seen;
+    }
     /// Waits for a message in mode `way`, without reading it; false if none came in time.
     bool Await(Waiting way, double timeoutS);
     /// The message that is there. \throws ChannelError
@@ -109,5 +109,3 @@ class AgentChannel
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_CHANNEL_AGENT_CHANNEL_H

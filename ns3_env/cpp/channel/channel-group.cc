@@ -29,12 +29,6 @@ ChannelGroup::ChannelGroup(std::vector<AgentChannel*> ends)
 }
 
 bool
-ChannelGroup::IsWaiting() const
-{
-    return std::ranges::none_of(m_ends, &AgentChannel::IsOurTurn);
-}
-
-bool
 ChannelGroup::Wait(double timeoutS)
 {
     if (!m_bells.empty())
@@ -122,12 +116,6 @@ ChannelGroup::HandOver(size_t index, int64_t count)
     {
         m_ends[index]->HandOver(Command::Step, static_cast<uint32_t>(count), m_places[index]);
     }
-}
-
-bool
-ChannelGroup::IsOurs(size_t index) const
-{
-    return m_places[index].core == m_core;
 }
 
 } // namespace ns3::env

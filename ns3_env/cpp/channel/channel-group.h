@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Channels whose simulators an agent steps together.
-#ifndef NS3_ENV_CHANNEL_CHANNEL_GROUP_H
-#define NS3_ENV_CHANNEL_CHANNEL_GROUP_H
+#pragma once
 
 #include "agent-channel.h"
 #include "turn-taking.h"
@@ -20,29 +19,26 @@ class ChannelGroup
     /// \param ends outlive it
     explicit ChannelGroup(std::vector<AgentChannel*> ends);
 
-    ChannelGroup(const ChannelGroup&) = delete;
-    ChannelGroup& operator=(const ChannelGroup&) = delete;
+    ChannelGroup(ChannelGroup&&) = delete;
 
     std::span<AgentChannel* const> Ends() const { return m_ends; }
 
     /// Reports whether it is each simulator's turn.
-    bool IsWaiting() const;
+    bool IsWaiting() const { return std::ranges::none_of(m_ends, &AgentChannel::IsOurTurn); }
     /// Waits until each has a message, which stays unread; false if one has none after `timeoutS` seconds.
     bool Wait(double timeoutS);
 
     /// Rows of a message that has arrived; empty if it is invalid or no Decisions message.
     static std::span<const DecisionRow> Decisions(const AgentChannel& end);
 
-    /**
-     * Hands over to each: the first `counts[i]` of its actions. Those with a negative count were sent another command.
-     * \throws ChannelError out of turn
-     * \throws std::invalid_argument for an action that is not right; nothing was sent then
-     */
+    /// Hands over to each: the first `counts[i]` of its actions. Those with a negative count were sent another command.
+    /// \throws ChannelError out of turn
+    /// \throws std::invalid_argument for an action that is not right; nothing was sent then
     void Step(std::span<const int64_t> counts);
 
   private:
     /// Reports whether this simulator shares the agent's core.
-    bool IsOurs(size_t index) const;
+    bool IsOurs(size_t index) const { return m_places[index].core == m_core; }
     /// Hands over to one that is stepped.
     void HandOver(size_t index, int64_t count);
 
@@ -56,5 +52,3 @@ class ChannelGroup
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_CHANNEL_CHANNEL_GROUP_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The channel's protocol and the layout of its region: messages, commands, rows, control words.
-#ifndef NS3_ENV_CHANNEL_CHANNEL_LAYOUT_H
-#define NS3_ENV_CHANNEL_CHANNEL_LAYOUT_H
+#pragma once
 
 #include "observation-fields.h"
 
@@ -10,28 +9,26 @@
 #include <cstdint>
 #include <type_traits>
 
-/**
- * The protocol, in turns:
- *
- *   simulator                         agent (Python)
- *   Ready                         ->
- *                                 <-  Reset (the blob contains the scenario) or Close
- *   Decisions (rows)              ->
- *                                 <-  Step (an action per row that needs one), Reset or Close
- *   Transitions (rows, actions)   ->
- *                                 <-  Step (no actions), Reset or Close
- *   Decisions or Transitions      ->
- *                                 <-  Branch (another channel's files, and how the copy continues)
- *   Copied (the copy's process)   ->      and on the other channel, from the copy: the same Decisions, or empty Transitions
- *                                 <-  Step, Reset, Close or Branch, as the message before Branch requires
- *   EpisodeEnd (blob: results)    ->
- *   Error (blob: the error)  ->
- *
- * Neither side speaks twice in a row. Both live in one anonymous memory file (memfd) which the agent creates
- * and the simulator inherits, so nothing is left behind if either is killed.
- *
- * A simulator that plays several networks has a channel for each, and one doorbell: the agent writes commands, and rings.
- */
+/// The protocol, in turns:
+///
+///   simulator                         agent (Python)
+///   Ready                         ->
+///                                 <-  Reset (the blob contains the scenario) or Close
+///   Decisions (rows)              ->
+///                                 <-  Step (an action per row that needs one), Reset or Close
+///   Transitions (rows, actions)   ->
+///                                 <-  Step (no actions), Reset or Close
+///   Decisions or Transitions      ->
+///                                 <-  Branch (another channel's files, and how the copy continues)
+///   Copied (the copy's process)   ->      and on the other channel, from the copy: the same Decisions, or empty Transitions
+///                                 <-  Step, Reset, Close or Branch, as the message before Branch requires
+///   EpisodeEnd (blob: results)    ->
+///   Error (blob: the error)  ->
+///
+/// Neither side speaks twice in a row. Both live in one anonymous memory file (memfd) which the agent creates
+/// and the simulator inherits, so nothing is left behind if either is killed.
+///
+/// A simulator that plays several networks has a channel for each, and one doorbell: the agent writes commands, and rings.
 namespace ns3::env
 {
 
@@ -170,8 +167,7 @@ struct ChannelControl
 static_assert(std::atomic<uint32_t>::is_always_lock_free);
 static_assert(std::atomic<uint64_t>::is_always_lock_free);
 
-/// @name Of the region
-/// @{
+// --- Of the region
 inline constexpr uint64_t CHANNEL_MAGIC = 0x6e73335f72646d61; // "ns3_rdma"
 inline constexpr uint32_t CHANNEL_VERSION = 4;
 
@@ -195,7 +191,6 @@ RegionBytes(uint32_t capacity)
 {
     return RoundUp(ActionsOffset(capacity) + size_t{capacity} * sizeof(ActionRow), 4096);
 }
-/// @}
 
 /// Hash (FNV-1a) of everything both ends must agree on: structures, offsets and the field table.
 uint64_t ChannelLayoutHash();
@@ -206,5 +201,3 @@ inline constexpr const char* DIFFERENT_BUILDS =
     "install the package again";
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_CHANNEL_CHANNEL_LAYOUT_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Sleeping and waking by Linux futexes on words of the shared region.
-#ifndef NS3_ENV_CHANNEL_FUTEX_H
-#define NS3_ENV_CHANNEL_FUTEX_H
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -110,5 +109,3 @@ void FutexWaitAny(const std::vector<FutexWord>& words, int64_t timeoutNs);
 void FutexAdvance(std::atomic<uint32_t>& sequence, const std::atomic<uint32_t>& peerSleeps);
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_CHANNEL_FUTEX_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Table of the fields that an agent can observe, and the records of values and actions.
-#ifndef NS3_ENV_CHANNEL_OBSERVATION_FIELDS_H
-#define NS3_ENV_CHANNEL_OBSERVATION_FIELDS_H
+#pragma once
 
 #include "ns3_env/cpp/contract/switch-config.h"
 
@@ -159,5 +158,3 @@ AsThresholds(const ActionRow& action)
 }
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_CHANNEL_OBSERVATION_FIELDS_H

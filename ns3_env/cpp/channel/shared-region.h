@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The channel's shared region: an anonymous memory file that dies with its last user.
-#ifndef NS3_ENV_CHANNEL_SHARED_REGION_H
-#define NS3_ENV_CHANNEL_SHARED_REGION_H
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -47,8 +46,6 @@ class SharedRegion
     ~SharedRegion();
     SharedRegion(SharedRegion&& other) noexcept;
     SharedRegion& operator=(SharedRegion&& other) noexcept;
-    SharedRegion(const SharedRegion&) = delete;
-    SharedRegion& operator=(const SharedRegion&) = delete;
 
     int Fd() const { return m_fd; }
     size_t Bytes() const { return m_bytes; }
@@ -61,5 +58,3 @@ class SharedRegion
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_CHANNEL_SHARED_REGION_H

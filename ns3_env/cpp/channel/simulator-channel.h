@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The simulator's end of the channel.
-#ifndef NS3_ENV_CHANNEL_SIMULATOR_CHANNEL_H
-#define NS3_ENV_CHANNEL_SIMULATOR_CHANNEL_H
+#pragma once
 
 #include "channel-layout.h"
 #include "futex.h"
@@ -24,11 +23,9 @@ namespace ns3::env
 class SimulatorChannel
 {
   public:
-    /**
-     * Maps the inherited region, checks it and writes the table of observation fields.
-     * Publish(Message::Ready) is left to the program, once it is ready for a scenario.
-     * \throws ChannelError when this is no region of ours, or one of another build.
-     */
+    /// Maps the inherited region, checks it and writes the table of observation fields.
+    /// Publish(Message::Ready) is left to the program, once it is ready for a scenario.
+    /// \throws ChannelError when this is no region of ours, or one of another build.
     explicit SimulatorChannel(int channelFd);
 
     /// Maximum rows of one message; send more in several Decisions messages, each answered by its Step.
@@ -53,17 +50,13 @@ class SimulatorChannel
     /// Publishes copies of `rows`. \throws ChannelError for more rows than Capacity().
     void Publish(Message kind, int64_t timePs = 0, std::span<const DecisionRow> rows = {});
 
-    /**
-     * Sleeps until the agent has answered the last message.
-     * After a Step there are exactly as many Actions() as published rows that need one, and each is valid.
-     * \throws ChannelError for a command that breaks the protocol.
-     */
+    /// Sleeps until the agent has answered the last message.
+    /// After a Step there are exactly as many Actions() as published rows that need one, and each is valid.
+    /// \throws ChannelError for a command that breaks the protocol.
     Command Wait();
-    /**
-     * Obeys Command::Branch: the process is copied, and the copy repeats the present request on its own channel. Both
-     * then wait. \return in the copy, whose Heartbeat() is another, how it has to continue
-     * \throws ChannelError in a copy with an invalid channel
-     */
+    /// Obeys Command::Branch: the process is copied, and the copy repeats the present request on its own channel. Both
+    /// then wait. \return in the copy, whose Heartbeat() is another, how it has to continue
+    /// \throws ChannelError in a copy with an invalid channel
     std::optional<CopyTerms> Branch();
     /// The actions of the last Step.
     std::span<const ActionRow> Actions() const { return m_actions; }
@@ -104,5 +97,3 @@ class SimulatorChannel
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_CHANNEL_SIMULATOR_CHANNEL_H

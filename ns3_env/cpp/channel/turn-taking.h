@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // How two processes with short turns wait for each other: spinning, or asleep on one core.
-#ifndef NS3_ENV_CHANNEL_TURN_TAKING_H
-#define NS3_ENV_CHANNEL_TURN_TAKING_H
+#pragma once
 
 #include "futex.h"
 
@@ -46,14 +45,11 @@ class LivingChannel
   public:
     LivingChannel();
     ~LivingChannel();
-    LivingChannel(const LivingChannel&) = delete;
-    LivingChannel& operator=(const LivingChannel&) = delete;
+    LivingChannel(LivingChannel&&) = delete;
 };
 
-/**
- * The agent's choice. Turns that are short, in which the agent waits for all its simulators as soon as it has sent, are
- * run for a while in each mode; the fastest is kept, until it is time to try again.
- */
+/// The agent's choice. Turns that are short, in which the agent waits for all its simulators as soon as it has sent, are
+/// run for a while in each mode; the fastest is kept, until it is time to try again.
 class TurnTaking
 {
   public:
@@ -112,8 +108,7 @@ class StayOnCore
   public:
     StayOnCore();
     ~StayOnCore();
-    StayOnCore(const StayOnCore&) = delete;
-    StayOnCore& operator=(const StayOnCore&) = delete;
+    StayOnCore(StayOnCore&&) = delete;
 
   private:
     cpu_set_t m_allowed;
@@ -133,5 +128,3 @@ class CoreChoice
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_CHANNEL_TURN_TAKING_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // MPCC's selection of the state switch, the bottleneck hop, from a packet's telemetry.
-#ifndef NS3_ENV_CONTRACT_BOTTLENECK_HOP_H
-#define NS3_ENV_CONTRACT_BOTTLENECK_HOP_H
+#pragma once
 
 #include "flow-state.h"
 #include "int-record.h"
@@ -30,20 +29,16 @@ struct StateSwitch
     double feedbackDelayNs{0.0}; ///< tau_2 in time: until the sender learns of the queue
 };
 
-/**
- * The hop with the longest queue by `rule` (the first of equals; Zheng 2024, Algorithm 1). If all queues are empty, the
- * hop with the smallest fair share (largest N / R_link), so that the window goes to its share (docs/sources/mpcc.md).
- * Rates come from the records, so every topology works.
- *
- * Delays (sec. 3.3): the hop's own from the path, plus the waiting in the queues before it (input) and
- * behind it (feedback). The state queue's own waiting is part of the model, not of the delay.
- *
- * Without records (no switch on the path) the sender's link replaces them: N = 1, an empty queue.
- */
+/// The hop with the longest queue by `rule` (the first of equals; Zheng 2024, Algorithm 1). If all queues are empty, the
+/// hop with the smallest fair share (largest N / R_link), so that the window goes to its share (docs/sources/mpcc.md).
+/// Rates come from the records, so every topology works.
+///
+/// Delays (sec. 3.3): the hop's own from the path, plus the waiting in the queues before it (input) and
+/// behind it (feedback). The state queue's own waiting is part of the model, not of the delay.
+///
+/// Without records (no switch on the path) the sender's link replaces them: N = 1, an empty queue.
 StateSwitch SelectStateSwitch(std::span<const IntRecord> hops,
                               const PathFacts& path,
                               Bottleneck rule = Bottleneck::LongestQueue);
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_CONTRACT_BOTTLENECK_HOP_H

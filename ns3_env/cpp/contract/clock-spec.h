@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Decision clock of the flows under a policy.
-#ifndef NS3_ENV_CONTRACT_CLOCK_SPEC_H
-#define NS3_ENV_CONTRACT_CLOCK_SPEC_H
+#pragma once
 
 #include "units.h"
 
@@ -25,5 +24,3 @@ struct ClockSpec
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_CONTRACT_CLOCK_SPEC_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Interface of congestion controllers: their declaration, and the hooks by which they steer a flow.
-#ifndef NS3_ENV_CONTRACT_CONGESTION_CONTROL_H
-#define NS3_ENV_CONTRACT_CONGESTION_CONTROL_H
+#pragma once
 
 #include "flow-state.h"
 #include "int-record.h"
@@ -61,15 +60,13 @@ struct CongestionNotification
     uint32_t congestionPoint{0}; ///< the queue of the feedback
 };
 
-/**
- * The congestion controller of one flow. One object per flow, created by name ("rdma::hpcc" is "hpcc" to users).
- *
- * A controller writes its flow's window and pacing rate through FlowState and touches nothing else.
- * A new controller is one file in rdma/controllers/, its test and one line of CMake, or a plugin
- * (docs/extending.md); every parameter is an ns-3 attribute. Trace sources show its internal state: states are
- * TracedValue<double>, counters TracedValue<uint64_t>, and a run can record either over time without
- * knowing the controller (recorders/controller-log.h).
- */
+/// The congestion controller of one flow. One object per flow, created by name ("rdma::hpcc" is "hpcc" to users).
+///
+/// A controller writes its flow's window and pacing rate through FlowState and touches nothing else.
+/// A new controller is one file in rdma/controllers/, its test and one line of CMake, or a plugin
+/// (docs/extending.md); every parameter is an ns-3 attribute. Trace sources show its internal state: states are
+/// TracedValue<double>, counters TracedValue<uint64_t>, and a run can record either over time without
+/// knowing the controller (recorders/controller-log.h).
 class CongestionControl : public Object
 {
   public:
@@ -141,5 +138,3 @@ class CongestionControl : public Object
 std::vector<std::string> ListControllers();
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_CONTRACT_CONGESTION_CONTROL_H

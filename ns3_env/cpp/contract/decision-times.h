@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Histogram of decision times, which adds up over flows.
-#ifndef NS3_ENV_CONTRACT_DECISION_TIMES_H
-#define NS3_ENV_CONTRACT_DECISION_TIMES_H
+#pragma once
 
 #include <array>
 #include <cstddef>
@@ -34,5 +33,3 @@ class DecisionTimes
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_CONTRACT_DECISION_TIMES_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Declares a controller to ns-3: its attributes with their ranges, and its trace sources.
-#ifndef NS3_ENV_CONTRACT_DECLARATION_H
-#define NS3_ENV_CONTRACT_DECLARATION_H
+#pragma once
 
 #include "congestion-control.h"
 
@@ -170,5 +169,3 @@ class Declaration
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_CONTRACT_DECLARATION_H

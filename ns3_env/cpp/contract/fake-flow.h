@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Flow state written by hand, for tests of controllers without a network.
-#ifndef NS3_ENV_CONTRACT_FAKE_FLOW_H
-#define NS3_ENV_CONTRACT_FAKE_FLOW_H
+#pragma once
 
 #include "flow-state.h"
 
@@ -44,5 +43,3 @@ class FakeFlow : public FlowState
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_CONTRACT_FAKE_FLOW_H

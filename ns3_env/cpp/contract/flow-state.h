@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // A flow as its controller sees it: facts of the path, counters, window and pacing rate.
-#ifndef NS3_ENV_CONTRACT_FLOW_STATE_H
-#define NS3_ENV_CONTRACT_FLOW_STATE_H
+#pragma once
 
 #include "pacing.h"
 #include "path-facts.h"
@@ -39,10 +38,9 @@ class FlowState
 
     static constexpr double NO_WINDOW = Pacing::NO_WINDOW;
 
-    /// @name Window and rate
-    /// Values written inside a hook of the controller apply when it returns. Written anywhere else (a
-    /// timer, an agent's answer), WindowAndRateWritten() has to follow.
-    /// @{
+    // --- Window and rate: values written inside a hook of the controller apply when it returns. Written anywhere
+    // else (a timer, an agent's answer), WindowAndRateWritten() has to follow.
+
     /// A flow may send while inflight < window; below one packet see WindowOfOnePacketPer().
     void SetWindow(double bytes) { m_pacing.SetWindow(bytes); }
     /// The next packet may leave wire bytes * 8 / rate after the last one left.
@@ -51,7 +49,6 @@ class FlowState
     void SetRateAndRepace(double bps) { m_pacing.SetRateAndRepace(bps); }
     /// The flow sends at once if window and rate now allow it.
     virtual void WindowAndRateWritten() {}
-    /// @}
 
   protected:
     const PathFacts* m_path{nullptr};
@@ -64,5 +61,3 @@ class FlowState
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_CONTRACT_FLOW_STATE_H

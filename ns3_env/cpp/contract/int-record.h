@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Records that switches write: telemetry of a hop, and the content of a queue's feedback frame.
-#ifndef NS3_ENV_CONTRACT_INT_RECORD_H
-#define NS3_ENV_CONTRACT_INT_RECORD_H
+#pragma once
 
 #include <cstdint>
 
@@ -36,5 +35,3 @@ struct QueueFeedback
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_CONTRACT_INT_RECORD_H

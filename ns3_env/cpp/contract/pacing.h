@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Time of a flow's next packet by window and pacing rate, with windows below one packet.
-#ifndef NS3_ENV_CONTRACT_PACING_H
-#define NS3_ENV_CONTRACT_PACING_H
+#pragma once
 
 #include "path-facts.h"
 
@@ -14,15 +13,13 @@
 namespace ns3::env
 {
 
-/**
- * A flow's window and rate, and their meaning for its packets:
- *
- * - A packet may leave while the payload in flight is less than the window. The test is on the data in flight
- *   already, so a window may overshoot by less than a packet.
- * - It leaves no earlier than wire bytes * 8 / rate after the packet before it.
- * - A window below one packet's payload lets one packet leave every packet / window base RTTs, and none before
- *   the last one's ACK (docs/decisions/0003-mpcc.md).
- */
+/// A flow's window and rate, and their meaning for its packets:
+///
+/// - A packet may leave while the payload in flight is less than the window. The test is on the data in flight
+///   already, so a window may overshoot by less than a packet.
+/// - It leaves no earlier than wire bytes * 8 / rate after the packet before it.
+/// - A window below one packet's payload lets one packet leave every packet / window base RTTs, and none before
+///   the last one's ACK (docs/decisions/0003-mpcc.md).
 class Pacing
 {
   public:
@@ -147,5 +144,3 @@ WindowOfOnePacketPer(const PathFacts& path, double packets, Picos rtt)
 }
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_CONTRACT_PACING_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Facts of a flow's path before its first packet: rates, delays, BDP.
-#ifndef NS3_ENV_CONTRACT_PATH_FACTS_H
-#define NS3_ENV_CONTRACT_PATH_FACTS_H
+#pragma once
 
 #include "units.h"
 
@@ -49,5 +48,3 @@ struct PathFacts
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_CONTRACT_PATH_FACTS_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Settings of reliability: selective repeat, and when a network card answers.
-#ifndef NS3_ENV_CONTRACT_RELIABILITY_CONFIG_H
-#define NS3_ENV_CONTRACT_RELIABILITY_CONFIG_H
+#pragma once
 
 #include "units.h"
 
@@ -33,5 +32,3 @@ struct NicConfig
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_CONTRACT_RELIABILITY_CONFIG_H

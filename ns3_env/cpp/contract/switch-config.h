@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Settings of switches: marking, feedback frames, and how ports share a buffer.
-#ifndef NS3_ENV_CONTRACT_SWITCH_CONFIG_H
-#define NS3_ENV_CONTRACT_SWITCH_CONFIG_H
+#pragma once
 
 #include "units.h"
 
@@ -89,5 +88,3 @@ struct MarkingThresholds
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_CONTRACT_SWITCH_CONFIG_H

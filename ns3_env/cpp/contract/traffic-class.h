@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Traffic classes of a network: how a port serves each.
-#ifndef NS3_ENV_CONTRACT_TRAFFIC_CLASS_H
-#define NS3_ENV_CONTRACT_TRAFFIC_CLASS_H
+#pragma once
 
 #include "switch-config.h"
 
@@ -27,5 +26,3 @@ struct TrafficClass
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_CONTRACT_TRAFFIC_CLASS_H

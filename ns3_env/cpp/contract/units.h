@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Picosecond time, and the two rules for serialisation times.
-#ifndef NS3_ENV_CONTRACT_UNITS_H
-#define NS3_ENV_CONTRACT_UNITS_H
+#pragma once
 
 #include <algorithm>
 #include <cmath>
@@ -42,12 +41,10 @@ IdealTime(uint64_t bytes, double rateBps, Rounding rounding)
     return static_cast<Picos>(std::min(bits * 1e12 / rateBps + 0.5, LONGEST_PS));
 }
 
-/**
- * Time that a device needs to put `bytes` on a link of `rateBps`, or to pace them.
- *
- * The published simulator truncates the binary fraction of a second, which for round decimal figures is just below the
- * whole nanosecond: 1048 B at 1 Gb/s need 8383 ns, not 8384.
- */
+/// Time that a device needs to put `bytes` on a link of `rateBps`, or to pace them.
+///
+/// The published simulator truncates the binary fraction of a second, which for round decimal figures is just below the
+/// whole nanosecond: 1048 B at 1 Gb/s need 8383 ns, not 8384.
 inline Picos
 SerialisationTime(uint64_t bytes, double rateBps, Rounding rounding)
 {
@@ -78,5 +75,3 @@ ToNanos(Picos t)
 }
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_CONTRACT_UNITS_H

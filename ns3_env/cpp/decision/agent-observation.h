@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Observation of one flow by its agent: feedback of its ACKs since the last decision.
-#ifndef NS3_ENV_DECISION_AGENT_OBSERVATION_H
-#define NS3_ENV_DECISION_AGENT_OBSERVATION_H
+#pragma once
 
 #include "ns3_env/cpp/channel/channel-layout.h"
 #include "ns3_env/cpp/channel/observation-fields.h"
@@ -78,5 +77,3 @@ class AgentObservation
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_DECISION_AGENT_OBSERVATION_H

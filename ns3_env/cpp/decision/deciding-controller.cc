@@ -40,18 +40,17 @@ DecidingController::GetTypeId()
                                  "LongestQueue",
                                  Bottleneck::LongestDrain,
                                  "LongestDrain"))
-            .Number("DecidesFromBdps",
-                    "Flows of at most so many BDPs leave at line rate without a window, carry no "
-                    "telemetry and are not decided for; -1: as the policy's file says, of an agent "
-                    "0.",
-                    &DecidingController::m_decidesFromBdps,
-                    {-1.0, -1.0, bounds::BDPS})
             .Number(
-                "TelemetryFromBdps",
-                "Flows of at most so many BDPs carry no telemetry; -1: as the policy's file says, "
-                "of an agent 0.",
-                &DecidingController::m_telemetryFromBdps,
+                "DecidesFromBdps",
+                "Flows of at most so many BDPs leave at line rate without a window, carry no "
+                "telemetry and are not decided for; -1: as the policy's file says, of an agent 0.",
+                &DecidingController::m_decidesFromBdps,
                 {-1.0, -1.0, bounds::BDPS})
+            .Number("TelemetryFromBdps",
+                    "Flows of at most so many BDPs carry no telemetry; -1: as the policy's file "
+                    "says, of an agent 0.",
+                    &DecidingController::m_telemetryFromBdps,
+                    {-1.0, -1.0, bounds::BDPS})
             .Number("TelemetryEveryRtts",
                     "Of other flows, packets that leave so many base RTTs after the last that did "
                     "carry telemetry; 0: all; -1: as the policy's file says, of an agent all.",

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Base of the controllers under a policy, which pause their flow until a decision arrives.
-#ifndef NS3_ENV_DECISION_DECIDING_CONTROLLER_H
-#define NS3_ENV_DECISION_DECIDING_CONTROLLER_H
+#pragma once
 
 #include "agent-observation.h"
 #include "subject.h"
@@ -13,7 +12,6 @@
 #include "ns3_env/cpp/run/scenario.h"
 
 #include <cstdint>
-#include <optional>
 #include <string>
 
 namespace ns3::env
@@ -23,12 +21,10 @@ class DecisionBroker;
 class JobCosts;
 class SharingGains;
 
-/**
- * Hands the flow's observation to the broker whenever its clock is due and applies the answer. Under a per-flow
- * clock the flow decides at its first ACK and then again after a fraction of its last RTT (Zhang 2023, sec. 4.4),
- * or at each feedback frame of a switch; otherwise the owner of the clock calls Decide(). If the clock requires it, it
- * also decides before its first packet, by its size and path only. A flow of at most DecidesFromBdps() never decides.
- */
+/// Hands the flow's observation to the broker whenever its clock is due and applies the answer. Under a per-flow
+/// clock the flow decides at its first ACK and then again after a fraction of its last RTT (Zhang 2023, sec. 4.4),
+/// or at each feedback frame of a switch; otherwise the owner of the clock calls Decide(). If the clock requires it, it
+/// also decides before its first packet, by its size and path only. A flow of at most DecidesFromBdps() never decides.
 class DecidingController : public CongestionControl, public Subject
 {
   public:
@@ -62,13 +58,11 @@ class DecidingController : public CongestionControl, public Subject
     /// Called when the episode is truncated while the flow lives.
     void OnCut(Picos now);
 
-    /// @name For the broker
-    /// @{
+    // --- For the broker
     DecisionRow MakeRow(Picos now, uint32_t end) override;
     void Apply(const ActionRow& action) override;
     uint32_t Number() const override { return m_flow->Id(); }
     uint32_t Host() const override { return m_host; }
-    /// @}
 
   protected:
     /// The flow that it decides for.
@@ -140,5 +134,3 @@ class DecidingController : public CongestionControl, public Subject
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_DECISION_DECIDING_CONTROLLER_H

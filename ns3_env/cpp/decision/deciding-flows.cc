@@ -310,12 +310,6 @@ DecidingFlows::Flush()
     }
 }
 
-Interruption
-DecidingFlows::Interrupted() const
-{
-    return m_channel ? m_channel->Interrupted() : Interruption::None;
-}
-
 void
 DecidingFlows::SetCopyHook(std::function<void(const CopyTerms&)> hook)
 {

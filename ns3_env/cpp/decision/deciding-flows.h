@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The flows and ports of an episode under policies, one group of flows with its clock for each policy.
-#ifndef NS3_ENV_DECISION_DECIDING_FLOWS_H
-#define NS3_ENV_DECISION_DECIDING_FLOWS_H
+#pragma once
 
 #include "deciding-ports.h"
 #include "decision-broker.h"
@@ -27,15 +26,12 @@ namespace ns3::env
 class DecidingFlows
 {
   public:
-    /**
-     * \param channel from which flows under "agent" get their decisions; null refuses them
-     * \throws ScenarioError if a policy's file is invalid, or transitions have no channel
-     */
+    /// \param channel from which flows under "agent" get their decisions; null refuses them
+    /// \throws ScenarioError if a policy's file is invalid, or transitions have no channel
     DecidingFlows(const Scenario& scenario, SimulatorChannel* channel);
     ~DecidingFlows();
 
-    DecidingFlows(const DecidingFlows&) = delete;
-    DecidingFlows& operator=(const DecidingFlows&) = delete;
+    DecidingFlows(DecidingFlows&&) = delete;
 
     /// Registers a flow before it starts; a flow without a policy makes no decisions.
     void Adopt(Flow& flow, const FlowEntry& entry);
@@ -46,7 +42,10 @@ class DecidingFlows
     /// Submits the collected decisions.
     void Flush();
 
-    Interruption Interrupted() const;
+    Interruption Interrupted() const
+    {
+        return m_channel ? m_channel->Interrupted() : Interruption::None;
+    }
 
     /// The hook runs in each copy that is made of this process at a decision.
     void SetCopyHook(std::function<void(const CopyTerms&)> hook);
@@ -95,5 +94,3 @@ class DecidingFlows
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_DECISION_DECIDING_FLOWS_H

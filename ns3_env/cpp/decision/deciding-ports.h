@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The ports of switches whose ECN thresholds a policy across the channel sets (Yan et al. 2021, ACC).
-#ifndef NS3_ENV_DECISION_DECIDING_PORTS_H
-#define NS3_ENV_DECISION_DECIDING_PORTS_H
+#pragma once
 
 #include "decision-broker.h"
 #include "subject.h"
@@ -46,8 +45,7 @@ class DecidingPorts
   public:
     DecidingPorts(Decider& decider, std::span<MarkingPort* const> ports, Picos interval);
 
-    DecidingPorts(const DecidingPorts&) = delete;
-    DecidingPorts& operator=(const DecidingPorts&) = delete;
+    DecidingPorts(DecidingPorts&&) = delete;
 
     void Begin();
     /// The episode ends: an interval in progress is cut.
@@ -63,5 +61,3 @@ class DecidingPorts
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_DECISION_DECIDING_PORTS_H

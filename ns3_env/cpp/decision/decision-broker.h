@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Collects the flows or ports that are due for a decision and has them answered in one batch.
-#ifndef NS3_ENV_DECISION_DECISION_BROKER_H
-#define NS3_ENV_DECISION_DECISION_BROKER_H
+#pragma once
 
 #include "subject.h"
 
@@ -25,20 +24,16 @@ class Decider
 
     /// A flow under this policy will start.
     virtual void Adopt(uint32_t, DecidingController&) {}
-    /**
-     * \param rows flows that are due, and flows whose episode is over
-     * \param actions one is to be written for each row that needs one, in their order
-     * \return false if the episode is to be aborted
-     */
+    /// \param rows flows that are due, and flows whose episode is over
+    /// \param actions one is to be written for each row that needs one, in their order
+    /// \return false if the episode is to be aborted
     virtual bool
     Decide(std::span<const DecisionRow> rows, std::span<ActionRow> actions, Picos now) = 0;
 };
 
-/**
- * Connects the subjects of one policy with its decider. A flow that is due is paused until its action arrives; all
- * flows due at one instant (or within the quantum) make one batch. In a network in parts, where one broker serves
- * several hosts, all that are due in a window make one at its end, in the order of their times and numbers.
- */
+/// Connects the subjects of one policy with its decider. A flow that is due is paused until its action arrives; all
+/// flows due at one instant (or within the quantum) make one batch. In a network in parts, where one broker serves
+/// several hosts, all that are due in a window make one at its end, in the order of their times and numbers.
 class DecisionBroker
 {
   public:
@@ -76,5 +71,3 @@ class DecisionBroker
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_DECISION_DECISION_BROKER_H

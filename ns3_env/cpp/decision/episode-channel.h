@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The channel during one episode: decisions, transitions, and requests to end the episode.
-#ifndef NS3_ENV_DECISION_EPISODE_CHANNEL_H
-#define NS3_ENV_DECISION_EPISODE_CHANNEL_H
+#pragma once
 
 #include "decision-broker.h"
 
@@ -118,5 +117,3 @@ class TransitionLog
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_DECISION_EPISODE_CHANNEL_H

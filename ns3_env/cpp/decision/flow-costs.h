@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The cost of a single flow: its time over its ideal completion time.
-#ifndef NS3_ENV_DECISION_FLOW_COSTS_H
-#define NS3_ENV_DECISION_FLOW_COSTS_H
+#pragma once
 
 #include "ns3_env/cpp/engine/flow.h"
 
@@ -24,5 +23,3 @@ CostRate(const Flow& flow)
 }
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_DECISION_FLOW_COSTS_H

@@ -46,12 +46,6 @@ Exploration::Next()
 }
 
 double
-Exploration::Uniform()
-{
-    return static_cast<double>(Next() >> 11U) * 0x1p-53; // [0, 1)
-}
-
-double
 Exploration::Normal()
 {
     const double radius = std::sqrt(-2.0 * std::log(1.0 - Uniform())); // Box and Muller 1958

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Decider by a policy in the simulator, with each flow's history and exploration.
-#ifndef NS3_ENV_DECISION_POLICY_DECIDER_H
-#define NS3_ENV_DECISION_POLICY_DECIDER_H
+#pragma once
 
 #include "deciding-controller.h"
 #include "decision-broker.h"
@@ -35,10 +34,8 @@ struct ExplorationSettings
     bool None() const { return noise == 0 && randomShare == 0; }
 };
 
-/**
- * The exploration of one flow: random from beginning to end, each action held for some decisions (εz-greedy, Dabney et
- * al. 2021), or the policy's with noise. Its random numbers depend only on the episode's seed, the play and the flow.
- */
+/// The exploration of one flow: random from beginning to end, each action held for some decisions (εz-greedy, Dabney et
+/// al. 2021), or the policy's with noise. Its random numbers depend only on the episode's seed, the play and the flow.
 class Exploration
 {
   public:
@@ -49,7 +46,7 @@ class Exploration
 
   private:
     uint64_t Next();
-    double Uniform();
+    double Uniform() { return static_cast<double>(Next() >> 11U) * 0x1p-53; }
     double Normal();
 
     ExplorationSettings m_settings;
@@ -148,5 +145,3 @@ class PolicyController : public DecidingController
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_DECISION_POLICY_DECIDER_H

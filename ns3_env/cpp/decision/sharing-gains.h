@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Gains of flows over processor sharing, for flows that delay each other.
-#ifndef NS3_ENV_DECISION_SHARING_GAINS_H
-#define NS3_ENV_DECISION_SHARING_GAINS_H
+#pragma once
 
 #include "ns3_env/cpp/contract/units.h"
 #include "ns3_env/cpp/engine/flow.h"
@@ -14,15 +13,13 @@
 namespace ns3::env
 {
 
-/**
- * Compares the service of a link with processor sharing, under which the flows there would share it equally and no flow
- * would join: flow i would be done after the sum over j of min(L_i, L_j), L the time that the link needs for the rest
- * of a flow. A flow costs its time over its ideal completion time. A link that is full and shared equally gains
- * nothing, an idle one loses, and one that serves short flows first gains.
- *
- * A flow's link is the one of its path that would need the longest for it, as of the last call. Endless flows are on no
- * link.
- */
+/// Compares the service of a link with processor sharing, under which the flows there would share it equally and no flow
+/// would join: flow i would be done after the sum over j of min(L_i, L_j), L the time that the link needs for the rest
+/// of a flow. A flow costs its time over its ideal completion time. A link that is full and shared equally gains
+/// nothing, an idle one loses, and one that serves short flows first gains.
+///
+/// A flow's link is the one of its path that would need the longest for it, as of the last call. Endless flows are on no
+/// link.
 class SharingGains
 {
   public:
@@ -70,5 +67,3 @@ class SharingGains
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_DECISION_SHARING_GAINS_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Interface of what a policy decides for: a flow, or a port of a switch.
-#ifndef NS3_ENV_DECISION_SUBJECT_H
-#define NS3_ENV_DECISION_SUBJECT_H
+#pragma once
 
 #include "ns3_env/cpp/channel/channel-layout.h"
 #include "ns3_env/cpp/contract/units.h"
@@ -28,5 +27,3 @@ class Subject
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_DECISION_SUBJECT_H

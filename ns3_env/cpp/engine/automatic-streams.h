@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Random streams that ns-3 numbers by itself, of one of several networks.
-#ifndef NS3_ENV_ENGINE_AUTOMATIC_STREAMS_H
-#define NS3_ENV_ENGINE_AUTOMATIC_STREAMS_H
+#pragma once
 
 #include "ns3/rng-seed-manager.h"
 
@@ -45,5 +44,3 @@ class AutomaticStreams
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_ENGINE_AUTOMATIC_STREAMS_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Time table of a stream of constant rate, which no controller steers.
-#ifndef NS3_ENV_ENGINE_CONSTANT_RATE_H
-#define NS3_ENV_ENGINE_CONSTANT_RATE_H
+#pragma once
 
 #include "ns3_env/cpp/contract/congestion-control.h"
 #include "ns3_env/cpp/contract/units.h"
@@ -53,5 +52,3 @@ class Uncontrolled final : public CongestionControl
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_ENGINE_CONSTANT_RATE_H

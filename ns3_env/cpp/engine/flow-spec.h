@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Specification of a flow: its ends, size and start.
-#ifndef NS3_ENV_ENGINE_FLOW_SPEC_H
-#define NS3_ENV_ENGINE_FLOW_SPEC_H
+#pragma once
 
 #include "ns3_env/cpp/contract/flow-state.h"
 #include "ns3_env/cpp/contract/units.h"
@@ -24,5 +23,3 @@ struct FlowSpec
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_ENGINE_FLOW_SPEC_H

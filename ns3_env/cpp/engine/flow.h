@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Transport-independent interface of a running flow.
-#ifndef NS3_ENV_ENGINE_FLOW_H
-#define NS3_ENV_ENGINE_FLOW_H
+#pragma once
 
 #include "packet-order.h"
 #include "rtt-samples.h"
@@ -32,8 +31,7 @@ class Flow : public FlowState
 {
   public:
     Flow() = default;
-    Flow(const Flow&) = delete;
-    Flow& operator=(const Flow&) = delete;
+    Flow(Flow&&) = delete;
 
     /// Called when the last byte was acknowledged.
     void SetFinishedCallback(std::function<void(Flow&)> done) { m_finished = std::move(done); }
@@ -92,5 +90,3 @@ class Flow : public FlowState
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_ENGINE_FLOW_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Heartbeat of the simulator's process: a counter of its progress.
-#ifndef NS3_ENV_ENGINE_HEARTBEAT_H
-#define NS3_ENV_ENGINE_HEARTBEAT_H
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -31,8 +30,7 @@ class Heartbeat
             s_counter = &counter;
         }
         ~Listener() { s_counter = m_before; }
-        Listener(const Listener&) = delete;
-        Listener& operator=(const Listener&) = delete;
+        Listener(Listener&&) = delete;
 
       private:
         std::atomic<uint64_t>* m_before;
@@ -44,5 +42,3 @@ class Heartbeat
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_ENGINE_HEARTBEAT_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Rate and propagation delay of one direction of a link over time.
-#ifndef NS3_ENV_ENGINE_LINK_SCHEDULE_H
-#define NS3_ENV_ENGINE_LINK_SCHEDULE_H
+#pragma once
 
 #include "ns3_env/cpp/contract/units.h"
 
@@ -54,5 +53,3 @@ class LinkSchedule
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_ENGINE_LINK_SCHEDULE_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Causes of packet loss, one port's losses by cause, and random corruption of a link's frames.
-#ifndef NS3_ENV_ENGINE_LOSSES_H
-#define NS3_ENV_ENGINE_LOSSES_H
+#pragma once
 
 #include <array>
 #include <cmath>
@@ -77,5 +76,3 @@ struct Corruption
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_ENGINE_LOSSES_H

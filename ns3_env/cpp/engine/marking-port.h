@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Interface of an egress port whose ECN thresholds an agent sets while the network runs.
-#ifndef NS3_ENV_ENGINE_MARKING_PORT_H
-#define NS3_ENV_ENGINE_MARKING_PORT_H
+#pragma once
 
 #include "ns3_env/cpp/contract/switch-config.h"
 #include "ns3_env/cpp/contract/units.h"
@@ -31,5 +30,3 @@ class MarkingPort
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_ENGINE_MARKING_PORT_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Reordering of a flow's packets as its receiver sees it (RFC 4737).
-#ifndef NS3_ENV_ENGINE_PACKET_ORDER_H
-#define NS3_ENV_ENGINE_PACKET_ORDER_H
+#pragma once
 
 #include "ns3_env/cpp/contract/units.h"
 
@@ -61,5 +60,3 @@ class PacketOrder
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_ENGINE_PACKET_ORDER_H

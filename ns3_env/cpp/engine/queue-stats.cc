@@ -45,12 +45,6 @@ QueueStats::Append(const QueueStats& later)
     m_since += later.m_since - later.m_origin;
 }
 
-double
-QueueStats::Mean() const
-{
-    return m_since > m_origin ? m_area / static_cast<double>(m_since - m_origin) : 0.0;
-}
-
 uint64_t
 QueueStats::Percentile(double p) const
 {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Time-weighted queue-length statistics.
-#ifndef NS3_ENV_ENGINE_QUEUE_STATS_H
-#define NS3_ENV_ENGINE_QUEUE_STATS_H
+#pragma once
 
 #include "ns3_env/cpp/contract/units.h"
 
@@ -11,10 +10,8 @@
 namespace ns3::env
 {
 
-/**
- * Integrates a queue over time at its changes; no polling. Percentiles come from a histogram of time
- * with bins no wider than 1/32 of their value.
- */
+/// Integrates a queue over time at its changes; no polling. Percentiles come from a histogram of time
+/// with bins no wider than 1/32 of their value.
 class QueueStats
 {
   public:
@@ -38,7 +35,10 @@ class QueueStats
     /// Appends the counts of `later`; both are closed.
     void Append(const QueueStats& later);
 
-    double Mean() const;
+    double Mean() const
+    {
+        return m_since > m_origin ? m_area / static_cast<double>(m_since - m_origin) : 0.0;
+    }
     /// Bytes not exceeded for the fraction `p` in [0, 1] of the time; upper edge of the bin, at most the maximum.
     uint64_t Percentile(double p) const;
     uint64_t Max() const { return m_max; }
@@ -77,5 +77,3 @@ class QueueStats
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_ENGINE_QUEUE_STATS_H

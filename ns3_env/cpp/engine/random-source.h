@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Sources of random numbers: an ns-3 stream of a network, or a stream for each port.
-#ifndef NS3_ENV_ENGINE_RANDOM_SOURCE_H
-#define NS3_ENV_ENGINE_RANDOM_SOURCE_H
+#pragma once
 
 #include "ns3/random-variable-stream.h"
 #include "ns3/rng-seed-manager.h"
@@ -22,10 +21,8 @@ class RandomSource
     virtual void OnPfcFrame() {}
 };
 
-/**
- * Numbers of a single ns-3 stream of the run in which it is made. Creating it needs a millisecond of arithmetic, which a network that draws nothing
- * (no loss, no marks between the thresholds) need not pay at every reset.
- */
+/// Numbers of a single ns-3 stream of the run in which it is made. Creating it needs a millisecond of arithmetic, which a network that draws nothing
+/// (no loss, no marks between the thresholds) need not pay at every reset.
 class OneStream final : public RandomSource
 {
   public:
@@ -82,5 +79,3 @@ class PortStream final : public RandomSource
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_ENGINE_RANDOM_SOURCE_H

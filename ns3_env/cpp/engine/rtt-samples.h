@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Statistics of a flow's RTT samples, each of the same weight: count, mean, percentiles.
-#ifndef NS3_ENV_ENGINE_RTT_SAMPLES_H
-#define NS3_ENV_ENGINE_RTT_SAMPLES_H
+#pragma once
 
 #include "queue-stats.h"
 
@@ -55,5 +54,3 @@ class RttSamples
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_ENGINE_RTT_SAMPLES_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Trace source that allocates memory for listeners only if there are some.
-#ifndef NS3_ENV_ENGINE_TRACE_SOURCE_H
-#define NS3_ENV_ENGINE_TRACE_SOURCE_H
+#pragma once
 
 #include "ns3/traced-callback.h"
 
@@ -55,5 +54,3 @@ class TraceSource
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_ENGINE_TRACE_SOURCE_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Trace source whose owner learns that a listener connected.
-#ifndef NS3_ENV_ENGINE_WATCHED_TRACE_H
-#define NS3_ENV_ENGINE_WATCHED_TRACE_H
+#pragma once
 
 #include "ns3/trace-source-accessor.h"
 
@@ -67,5 +66,3 @@ MakeWatchedTrace(Source Owner::* member)
 }
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_ENGINE_WATCHED_TRACE_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Simulator implementation for ns-3 with a fast path for re-armed events.
-#ifndef NS3_ENV_EVENTS_EVENT_LOOP_H
-#define NS3_ENV_EVENTS_EVENT_LOOP_H
+#pragma once
 
 #include "parts.h"
 #include "timeline.h"
@@ -32,11 +31,9 @@ struct Simulation
     std::vector<EventId> atDestroy;
 };
 
-/**
- * Runs a timeline as ns-3's own implementations do, or the timelines of a network's parts (Divide). For one thread,
- * except those that simulate parts: events scheduled by other threads are not accepted. ns3::Simulator has one loop;
- * a process that plays several networks changes between their simulations (Exchange).
- */
+/// Runs a timeline as ns-3's own implementations do, or the timelines of a network's parts (Divide). For one thread,
+/// except those that simulate parts: events scheduled by other threads are not accepted. ns3::Simulator has one loop;
+/// a process that plays several networks changes between their simulations (Exchange).
 class EventLoop : public SimulatorImpl
 {
   public:
@@ -68,8 +65,7 @@ class EventLoop : public SimulatorImpl
     static void Divide(std::unique_ptr<Parts> parts, PartExchange& exchange);
     /// Calls the function as an event of the whole network: now, or at the end of the present window (Parts::Report).
     static void Report(Picos time, uint64_t key, std::function<void()> told);
-    /// @name For an event of a whole network
-    /// @{
+    // --- For an event of a whole network
     /// Delivers what parts have sent to each other.
     static void Settle();
     /// Calls `call` as an event of the node `node` now: events that it schedules are that node's.
@@ -80,7 +76,6 @@ class EventLoop : public SimulatorImpl
         call();
         LeaveNode();
     }
-    /// @}
     /// This process is a copy of one that ran: it has one thread (Parts::GoOnAlone).
     static void GoOnAlone();
     /// Reports whether the network is simulated in parts.
@@ -90,8 +85,7 @@ class EventLoop : public SimulatorImpl
     /// The part of a divided network that a node is in.
     static uint32_t PartOf(uint32_t node) { return s_current->parts->PartOf(node); }
 
-    /// @name ns3::SimulatorImpl
-    /// @{
+    // --- ns3::SimulatorImpl
     void Destroy() override;
     bool IsFinished() const override;
     void Stop() override;
@@ -112,7 +106,6 @@ class EventLoop : public SimulatorImpl
     uint32_t GetSystemId() const override;
     uint32_t GetContext() const override;
     uint64_t GetEventCount() const override;
-    /// @}
 
   private:
     /// The timeline of a node is this thread's until LeaveNode(); of a network in parts.
@@ -123,5 +116,3 @@ class EventLoop : public SimulatorImpl
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_EVENTS_EVENT_LOOP_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Event queue: a wheel of short lists for the near future, a heap for later events.
-#ifndef NS3_ENV_EVENTS_EVENT_QUEUE_H
-#define NS3_ENV_EVENTS_EVENT_QUEUE_H
+#pragma once
 
 #include "ns3_env/cpp/contract/units.h"
 
@@ -36,8 +35,7 @@ class RearmedEvent
     RearmedEvent() = default;
     virtual ~RearmedEvent() = default;
 
-    RearmedEvent(const RearmedEvent&) = delete;
-    RearmedEvent& operator=(const RearmedEvent&) = delete;
+    RearmedEvent(RearmedEvent&&) = delete;
 
     /// Runs the event when it is due.
     virtual void Fire() = 0;
@@ -65,12 +63,10 @@ class RearmedEvent
     RearmedEvent* m_next{this}; ///< behind it in the slot's list
 };
 
-/**
- * Gives events back in order. Time never goes back: no event is queued under a key before that of the last one taken. The
- * wheel's slots are a grain wide, so fine that most contain one event; a word of bits tells which of 64 slots do. Events
- * beyond the wheel's end go into a four-ary heap and stay there. The order does not depend on the grain, only the speed
- * does.
- */
+/// Gives events back in order. Time never goes back: no event is queued under a key before that of the last one taken. The
+/// wheel's slots are a grain wide, so fine that most contain one event; a word of bits tells which of 64 slots do. Events
+/// beyond the wheel's end go into a four-ary heap and stay there. The order does not depend on the grain, only the speed
+/// does.
 class EventQueue
 {
   public:
@@ -245,5 +241,3 @@ EventQueue::ForEach(Visitor visit) const
 }
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_EVENTS_EVENT_QUEUE_H

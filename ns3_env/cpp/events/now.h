@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Current simulated time.
-#ifndef NS3_ENV_EVENTS_NOW_H
-#define NS3_ENV_EVENTS_NOW_H
+#pragma once
 
 #include "timeline.h"
 
@@ -25,5 +24,3 @@ NowPicos()
 }
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_EVENTS_NOW_H

@@ -52,8 +52,7 @@ class Parts::Crew
         }
     }
 
-    Crew(const Crew&) = delete;
-    Crew& operator=(const Crew&) = delete;
+    Crew(Crew&&) = delete;
 
     /// Simulates all parts up to `end`. Rethrows a part's exception.
     void PlayWindow(Picos end)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Parts of a network, each with a timeline, simulated window by window on one or several threads.
-#ifndef NS3_ENV_EVENTS_PARTS_H
-#define NS3_ENV_EVENTS_PARTS_H
+#pragma once
 
 #include "timeline.h"
 
@@ -25,13 +24,11 @@ class PartExchange
     virtual Picos Turn() = 0;
 };
 
-/**
- * The parts of a divided network. Nothing that happens in one part reaches another within the lookahead; so each part
- * simulates a window of that length by itself, and its state stays in the cache. Between windows, on the thread that
- * called Run(), events of the whole network run (its timeline), before the parts' events of the same time, and reports
- * of parts. Windows depend only on events and the lookahead: the results are the same for any division and any number
- * of threads.
- */
+/// The parts of a divided network. Nothing that happens in one part reaches another within the lookahead; so each part
+/// simulates a window of that length by itself, and its state stays in the cache. Between windows, on the thread that
+/// called Run(), events of the whole network run (its timeline), before the parts' events of the same time, and reports
+/// of parts. Windows depend only on events and the lookahead: the results are the same for any division and any number
+/// of threads.
 class Parts
 {
   public:
@@ -39,8 +36,7 @@ class Parts
     /// \param lookahead above 0
     Parts(std::vector<uint32_t> partOf, uint32_t count, uint32_t threads, Picos lookahead);
 
-    Parts(const Parts&) = delete;
-    Parts& operator=(const Parts&) = delete;
+    Parts(Parts&&) = delete;
 
     uint32_t Count() const { return m_count; }
     uint32_t PartOf(uint32_t node) const { return m_partOf[node]; }
@@ -92,5 +88,3 @@ class Parts
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_EVENTS_PARTS_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Event that is re-armed instead of allocated again.
-#ifndef NS3_ENV_EVENTS_REUSABLE_EVENT_H
-#define NS3_ENV_EVENTS_REUSABLE_EVENT_H
+#pragma once
 
 #include "now.h"
 #include "timeline.h"
@@ -13,11 +12,9 @@
 namespace ns3::env
 {
 
-/**
- * Calls `(owner->*Method)()` each time it is due: a member of its owner, next to the data that the method reads. The
- * same object may be in the event queue more than once; it must outlive the simulation run. Under another simulator
- * implementation than EventLoop it goes through ns3::Simulator.
- */
+/// Calls `(owner->*Method)()` each time it is due: a member of its owner, next to the data that the method reads. The
+/// same object may be in the event queue more than once; it must outlive the simulation run. Under another simulator
+/// implementation than EventLoop it goes through ns3::Simulator.
 template <class T, void (T::*Method)()>
 class ReusableEvent final : public RearmedEvent
 {
@@ -76,5 +73,3 @@ class ReusableEvent final : public RearmedEvent
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_EVENTS_REUSABLE_EVENT_H

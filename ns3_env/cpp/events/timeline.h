@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Events of a network, or of one part of it, in order of time.
-#ifndef NS3_ENV_EVENTS_TIMELINE_H
-#define NS3_ENV_EVENTS_TIMELINE_H
+#pragma once
 
 #include "event-queue.h"
 
@@ -92,18 +91,15 @@ class EventPool
     std::vector<Event*> m_free;
 };
 
-/**
- * Runs events in order of time, and events of one time in the order in which they were scheduled. A re-armed event is
- * neither allocated, counted nor given an EventId. One thread at a time runs it.
- */
+/// Runs events in order of time, and events of one time in the order in which they were scheduled. A re-armed event is
+/// neither allocated, counted nor given an EventId. One thread at a time runs it.
 class Timeline
 {
   public:
     Timeline() = default;
     ~Timeline();
 
-    Timeline(const Timeline&) = delete;
-    Timeline& operator=(const Timeline&) = delete;
+    Timeline(Timeline&&) = delete;
 
     /// The timeline that this thread simulates; null if ns-3 has another simulator, or no simulator.
     static Timeline* Current() { return s_current; }
@@ -241,5 +237,3 @@ Timeline::RunNextBefore(Picos end)
 }
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_EVENTS_TIMELINE_H

@@ -43,11 +43,6 @@ FluidEpisode::FluidEpisode(Scenario scenario,
 {
 }
 
-FluidEpisode::~FluidEpisode()
-{
-    ForgetFlows();
-}
-
 FluidLinks
 FluidEpisode::Links() const
 {
@@ -116,12 +111,6 @@ FluidEpisode::StartFlow(Flow& flow)
         return;
     }
     Simulator::Schedule(Time(fluid->Lead()), enter);
-}
-
-void
-FluidEpisode::OnRunBegins()
-{
-    m_streams.Schedule([this] { Change(); });
 }
 
 // --- rates ---------------------------------------------------------------------------------------
@@ -260,18 +249,6 @@ FluidEpisode::AddTo(std::vector<double>& carried, const FluidFlow& flow) const
     }
 }
 
-void
-FluidEpisode::ForEachQueue(const QueueVisitor& visit) const
-{
-    ForEachPort(true, visit);
-}
-
-void
-FluidEpisode::ForEachHostPort(const QueueVisitor& visit) const
-{
-    ForEachPort(false, visit);
-}
-
 std::vector<std::pair<uint32_t, uint32_t>>
 FluidEpisode::RouteOf(const Flow& flow) const
 {
@@ -307,11 +284,7 @@ FluidEpisode::ForEachPort(bool ofSwitches, const QueueVisitor& visit) const
                    .port = link.port,
                    .peer = link.node,
                    .rateBps = link.rateBps,
-                   .bytes = 0,
                    .txBytes = static_cast<uint64_t>(std::llround(bytes)),
-                   .paused = 0,
-                   .pauseFrames = 0,
-                   .pauseFramesSent = 0,
                    .stats = ofSwitches && m_scenario.recordQueues ? &m_empty : nullptr});
         }
     }

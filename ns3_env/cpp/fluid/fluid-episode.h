@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Episode of fluid flows: at each instant every flow has its ideal rate, and no packets are simulated.
-#ifndef NS3_ENV_FLUID_FLUID_EPISODE_H
-#define NS3_ENV_FLUID_FLUID_EPISODE_H
+#pragma once
 
 #include "fluid-flow.h"
 #include "fluid-paths.h"
@@ -19,11 +18,9 @@
 namespace ns3::env
 {
 
-/**
- * A scenario's flows as fluids. Their rates are recomputed whenever a flow starts or ends, a stream starts or stops, or
- * the order of priority changes. A link carries its rate, headers included; nothing waits, nothing is lost, and answers
- * need no capacity.
- */
+/// A scenario's flows as fluids. Their rates are recomputed whenever a flow starts or ends, a stream starts or stops, or
+/// the order of priority changes. A link carries its rate, headers included; nothing waits, nothing is lost, and answers
+/// need no capacity.
 class FluidEpisode final : public Episode
 {
   public:
@@ -32,10 +29,10 @@ class FluidEpisode final : public Episode
 
     /// \throws ScenarioError if links and nodes do not fit together, or a stream has no path
     FluidEpisode(Scenario scenario, Sharing sharing, const PathsMaker& paths, FlowHook onCreate);
-    ~FluidEpisode() override;
+    ~FluidEpisode() override { ForgetFlows(); }
 
-    void ForEachQueue(const QueueVisitor& visit) const override;
-    void ForEachHostPort(const QueueVisitor& visit) const override;
+    void ForEachQueue(const QueueVisitor& visit) const override { ForEachPort(true, visit); }
+    void ForEachHostPort(const QueueVisitor& visit) const override { ForEachPort(false, visit); }
     std::vector<std::pair<uint32_t, uint32_t>> RouteOf(const Flow& flow) const override;
     std::vector<LossRecord> LossRecords() const override { return {}; }
     StreamCounts CountsOf(size_t stream) const override { return m_streams.Of(stream); }
@@ -48,7 +45,10 @@ class FluidEpisode final : public Episode
   private:
     std::unique_ptr<Flow> Connect(const FlowEntry& entry, uint16_t sourcePort) override;
     void StartFlow(Flow& flow) override;
-    void OnRunBegins() override;
+    void OnRunBegins() override
+    {
+        m_streams.Schedule([this] { Change(); });
+    }
     void OnRunEnds() override;
 
     void ForEachPort(bool ofSwitches, const QueueVisitor& visit) const;
@@ -77,5 +77,3 @@ class FluidEpisode final : public Episode
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_FLUID_FLUID_EPISODE_H

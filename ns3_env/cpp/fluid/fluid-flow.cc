@@ -87,12 +87,6 @@ FluidFlow::FluidFlow(const FlowSpec& spec, FluidPath path, FluidRoute links, siz
 }
 
 double
-FluidFlow::SpeedAt(double bps) const
-{
-    return bps / 8 * m_facts.payloadBytes / m_facts.packetBytes / PS_PER_SECOND;
-}
-
-double
 FluidFlow::PassedBy(Picos now) const
 {
     const double passed = m_passed + Speed() * static_cast<double>(now - m_since);
@@ -135,22 +129,10 @@ FluidFlow::StandAt(double passed, Picos now)
 }
 
 void
-FluidFlow::PassThrough()
-{
-    StandAt(static_cast<double>(m_sizeBytes), NowPicos());
-}
-
-void
 FluidFlow::Abort()
 {
     const Picos now = NowPicos();
     StandAt(PassedBy(now), now);
-}
-
-Picos
-FluidFlow::EndAfter(Picos through) const
-{
-    return std::max(through + m_lag, m_startTime + Standalone());
 }
 
 void
@@ -164,12 +146,6 @@ FluidFlow::Finish()
 {
     m_end = NowPicos();
     ReportFinished();
-}
-
-uint64_t
-FluidFlow::ReceivedBytes() const
-{
-    return static_cast<uint64_t>(std::llround(PassedBy(NowPicos())));
 }
 
 } // namespace ns3::env

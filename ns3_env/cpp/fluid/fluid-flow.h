@@ -1,23 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // A flow of fluid: a size that drains through its path at its assigned rate.
-#ifndef NS3_ENV_FLUID_FLUID_FLOW_H
-#define NS3_ENV_FLUID_FLUID_FLOW_H
+#pragma once
 
 #include "allocation.h"
 #include "fluid-paths.h"
 
 #include "ns3_env/cpp/contract/congestion-control.h"
 #include "ns3_env/cpp/engine/flow.h"
+#include "ns3_env/cpp/events/now.h"
 
 #include <cstdint>
 
 namespace ns3::env
 {
 
-/**
- * A flow without packets. Its fluid starts with it. The time from the last of the fluid to the flow's end is that by
- * which a single flow of packets ends after a single fluid: headers, hops, delays and a handshake.
- */
+/// A flow without packets. Its fluid starts with it. The time from the last of the fluid to the flow's end is that by
+/// which a single flow of packets ends after a single fluid: headers, hops, delays and a handshake.
 class FluidFlow final : public Flow
 {
   public:
@@ -27,14 +25,13 @@ class FluidFlow final : public Flow
 
     const FluidRoute& Links() const { return m_links; }
 
-    /// @name Its fluid
-    /// @{
+    // --- Its fluid
     /// `bps` on the wire from `now` on.
     void Allocate(double bps, Picos now);
     /// Time at which the last of it has passed at the current rate; NEVER if it is stalled or endless.
     Picos ThroughAt() const { return m_throughAt; }
     /// The last of it has passed.
-    void PassThrough();
+    void PassThrough() { StandAt(static_cast<double>(m_sizeBytes), NowPicos()); }
     /// Payload bytes that have passed by `now`.
     double PassedBy(Picos now) const;
     /// Remaining payload bytes; infinity for an endless flow.
@@ -42,7 +39,10 @@ class FluidFlow final : public Flow
     /// Payload bytes of progress per ps.
     double Speed() const { return SpeedAt(RateBps()); }
     /// End of the flow if its last fluid has passed at `through`; no sooner than on an idle path.
-    Picos EndAfter(Picos through) const;
+    Picos EndAfter(Picos through) const
+    {
+        return std::max(through + m_lag, m_startTime + Standalone());
+    }
     /// Time from its start to when its first fluid is at the first link whose rate changes; 0 if none does.
     Picos Lead() const { return m_lead; }
     /// Time from when its receiver has all of it to its end.
@@ -52,13 +52,11 @@ class FluidFlow final : public Flow
     void Arrive();
     /// Ends the flow.
     void Finish();
-    /// @}
 
     /// Reports whether its rate has changed since the last call.
     bool TakeChange() { return m_pacing.TakeChange(); }
 
-    /// @name Flow
-    /// @{
+    // --- Flow
     void Start() override {}
     void AwaitDelivery(DeliveryListener& listener) override { m_awaiting = &listener; }
     void Abort() override;
@@ -66,16 +64,21 @@ class FluidFlow final : public Flow
     Object& Controller() const override { return *m_controller; }
     bool IsOnNetwork() const override { return false; }
     Picos EndTime() const override { return m_end; }
-    uint64_t ReceivedBytes() const override;
+    uint64_t ReceivedBytes() const override
+    {
+        return static_cast<uint64_t>(std::llround(PassedBy(NowPicos())));
+    }
     uint64_t RetransmittedBytes() const override { return 0; }
     uint64_t TransmittedBytes() const override { return ReceivedBytes(); }
     uint64_t Timeouts() const override { return 0; }
     Picos PauseTime() const override { return 0; }
-    /// @}
 
   private:
     bool IsEndless() const { return m_sizeBytes == ENDLESS_BYTES; }
-    double SpeedAt(double bps) const;
+    double SpeedAt(double bps) const
+    {
+        return bps / 8 * m_facts.payloadBytes / m_facts.packetBytes / PS_PER_SECOND;
+    }
     void StandAt(double passed, Picos now);
 
     PathFacts m_facts;
@@ -92,5 +95,3 @@ class FluidFlow final : public Flow
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_FLUID_FLUID_FLOW_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Interface by which a transport gives a fluid the paths of its flows and streams.
-#ifndef NS3_ENV_FLUID_FLUID_PATHS_H
-#define NS3_ENV_FLUID_FLUID_PATHS_H
+#pragma once
 
 #include "ns3_env/cpp/contract/path-facts.h"
 #include "ns3_env/cpp/engine/flow-spec.h"
@@ -37,5 +36,3 @@ class FluidPaths
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_FLUID_FLUID_PATHS_H

@@ -78,12 +78,6 @@ FluidStreams::Share()
     }
 }
 
-double
-FluidStreams::BitsOf(const Stream& stream) const
-{
-    return stream.bits + stream.rateBps * static_cast<double>(NowPicos() - m_since) / PS_PER_SECOND;
-}
-
 StreamCounts
 FluidStreams::Of(size_t stream) const
 {

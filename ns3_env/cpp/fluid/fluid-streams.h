@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Streams of constant rate in a fluid: they get their share of links before any flow.
-#ifndef NS3_ENV_FLUID_FLUID_STREAMS_H
-#define NS3_ENV_FLUID_FLUID_STREAMS_H
+#pragma once
 
 #include "allocation.h"
 #include "fluid-links.h"
 
+#include "ns3_env/cpp/events/now.h"
 #include "ns3_env/cpp/run/run-report.h"
 #include "ns3_env/cpp/run/scenario.h"
 
@@ -48,7 +48,11 @@ class FluidStreams
     };
 
     void Share();
-    double BitsOf(const Stream& stream) const;
+    double BitsOf(const Stream& stream) const
+    {
+        return stream.bits +
+               stream.rateBps * static_cast<double>(NowPicos() - m_since) / PS_PER_SECOND;
+    }
 
     FluidLinks m_links;
     std::vector<double> m_left;
@@ -58,5 +62,3 @@ class FluidStreams
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_FLUID_FLUID_STREAMS_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Bounds on a scenario's values, which Python reads as well (ns3_env/config/bounds.py).
-#ifndef NS3_ENV_JSON_BOUNDS_H
-#define NS3_ENV_JSON_BOUNDS_H
+#pragma once
 
 #include <cstdint>
 
@@ -39,5 +38,3 @@ inline constexpr uint32_t FLOWS = 10'000'000; ///< in all; a user's list has few
 inline constexpr uint32_t STREAMS = 1'000'000;
 
 } // namespace ns3::env::bounds
-
-#endif

@@ -2,8 +2,6 @@
 // JSON reader, key by key, which checks every value before it converts it.
 #include "json-reader.h"
 
-#include "bounds.h"
-
 #include "ns3_env/cpp/engine/heartbeat.h"
 
 #include <algorithm>
@@ -44,8 +42,7 @@ class Builder
     {
     }
 
-    /// @name As the library's parser calls it
-    /// @{
+    // --- As the library's parser calls it
     bool null() { return Put(nullptr); }
     bool boolean(bool value) { return Put(value); }
     bool number_integer(Json::number_integer_t value) { return Put(value); }
@@ -74,7 +71,6 @@ class Builder
     {
         throw Error(error);
     }
-    /// @}
 
   private:
     bool Put(Json&& value)
@@ -311,24 +307,6 @@ JsonReader::Values(const std::string& key)
     return values;
 }
 
-JsonReader
-JsonReader::Sub(const std::string& key)
-{
-    return {At(key), Path(key)};
-}
-
-std::string
-JsonReader::Path(const std::string& key) const
-{
-    return m_path.empty() ? Shown(key) : m_path + "." + Shown(key);
-}
-
-std::string
-JsonReader::PathOf(const std::string& key, size_t index) const
-{
-    return Path(key) + "[" + std::to_string(index) + "]";
-}
-
 void
 JsonReader::RefuseOthers() const
 {
@@ -362,8 +340,7 @@ ReadClock(JsonReader& root)
     if (name == "per_flow_rtt")
     {
         spec.rttFraction = clock.Number("rtt_fraction", 0.0, bounds::RTTS);
-        spec.startBdps =
-            clock.Has("start_bdps") ? clock.Number("start_bdps", 0.0, bounds::BDPS) : 0.0;
+        spec.startBdps = clock.MaybeNumber("start_bdps", 0.0, bounds::BDPS).value_or(0.0);
     }
     else if (name == "per_ack")
     {
@@ -375,11 +352,10 @@ ReadClock(JsonReader& root)
     }
     else
     {
-        spec.interval = clock.Whole<int64_t>("interval_ns", 1, bounds::TIME_NS) * PS_PER_NS;
+        spec.interval = clock.Time("interval_ns", 1);
     }
     clock.RefuseOthers();
-    const Picos quantum =
-        root.Whole<int64_t>("decision_quantum_ns", 0, bounds::TIME_NS, int64_t{0}) * PS_PER_NS;
+    const Picos quantum = root.TimeOr0("decision_quantum_ns");
     if (name != "per_ack" || quantum > 0)
     {
         spec.quantum = quantum;

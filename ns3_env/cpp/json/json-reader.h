@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // JSON reader, key by key, which checks every value before it converts it.
-#ifndef NS3_ENV_JSON_JSON_READER_H
-#define NS3_ENV_JSON_JSON_READER_H
+#pragma once
 
+#include "bounds.h"
 #include "scenario-error.h"
 
 #include "ns3_env/cpp/contract/clock-spec.h"
+#include "ns3_env/cpp/contract/units.h"
 
 #include <cmath>
 #include <cstdint>
@@ -13,6 +14,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -73,6 +75,17 @@ class JsonReader
     std::string OneOf(const std::string& key, const std::vector<std::string>& choices);
     /// A number of [low, high].
     double Number(const std::string& key, double low, double high);
+    std::optional<double> MaybeNumber(const std::string& key, double low, double high)
+    {
+        return Has(key) ? std::optional(Number(key, low, high)) : std::nullopt;
+    }
+    /// A time in whole nanoseconds; 0 without the key.
+    Picos TimeOr0(const std::string& key) { return Has(key) ? Time(key, 0) : 0; }
+    /// A time in whole nanoseconds of [leastNs, mostNs].
+    Picos Time(const std::string& key, int64_t leastNs, int64_t mostNs = bounds::TIME_NS)
+    {
+        return Whole(key, leastNs, mostNs) * PS_PER_NS;
+    }
 
     /// A list of numbers of [low, high].
     std::vector<double> Numbers(const std::string& key, size_t most, double low, double high);
@@ -115,15 +128,60 @@ class JsonReader
     /// Keys and values of an object, each a text: numbers and truth values as they are written.
     std::vector<std::pair<std::string, std::string>> Values(const std::string& key);
 
-    JsonReader Sub(const std::string& key);
-    std::string Path(const std::string& key) const;
+    JsonReader Sub(const std::string& key) { return {At(key), Path(key)}; }
+
+    /// Calls `read` for the object of a key. \returns its result
+    template <typename Read>
+    auto Sub(const std::string& key, Read read)
+    {
+        JsonReader section = Sub(key);
+        if constexpr (std::is_void_v<decltype(read(section))>)
+        {
+            read(section);
+            section.RefuseOthers();
+        }
+        else
+        {
+            auto result = read(section);
+            section.RefuseOthers();
+            return result;
+        }
+    }
+
+    /// The same, if the key is there.
+    template <typename Read>
+    auto Maybe(const std::string& key, Read read)
+    {
+        return Has(key) ? std::optional(Sub(key, read)) : std::nullopt;
+    }
+
+    /// Calls `read` for each object of a list.
+    template <typename Read>
+    void Each(const std::string& key, size_t most, Read read)
+    {
+        const Json& list = List(key, most);
+        for (size_t i = 0; i < list.size(); ++i)
+        {
+            JsonReader entry(list[i], PathOf(key, i));
+            read(entry);
+            entry.RefuseOthers();
+        }
+    }
+
+    std::string Path(const std::string& key) const
+    {
+        return m_path.empty() ? Shown(key) : m_path + "." + Shown(key);
+    }
 
     /// \throws ScenarioError for a key that was not read.
     void RefuseOthers() const;
 
   private:
     const Json& At(const std::string& key);
-    std::string PathOf(const std::string& key, size_t index) const;
+    std::string PathOf(const std::string& key, size_t index) const
+    {
+        return Path(key) + "[" + std::to_string(index) + "]";
+    }
     template <typename PathMaker>
     static double NumberOf(const Json& value, PathMaker path, double low, double high);
     [[noreturn]] static void
@@ -152,5 +210,3 @@ class JsonReader
 ClockSpec ReadClock(JsonReader& root);
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_JSON_JSON_READER_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Exception for an invalid scenario.
-#ifndef NS3_ENV_JSON_SCENARIO_ERROR_H
-#define NS3_ENV_JSON_SCENARIO_ERROR_H
+#pragma once
 
 #include <stdexcept>
 #include <string>
@@ -54,5 +53,3 @@ Within(const std::string& key, Work work)
 }
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_JSON_SCENARIO_ERROR_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Passes of a recurrent network forwards and back, in the widest version that the processor has.
-#ifndef NS3_ENV_LEARNING_RECURRENT_KERNELS_H
-#define NS3_ENV_LEARNING_RECURRENT_KERNELS_H
+#pragma once
 
 #include "ns3_env/cpp/policy/dense-kernels.h"
 
@@ -77,5 +76,3 @@ struct RecurrentKernels
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_LEARNING_RECURRENT_KERNELS_H

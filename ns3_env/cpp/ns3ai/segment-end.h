@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // One end of a shared-memory segment of ns3-ai, Python's or the simulator's.
-#ifndef NS3_ENV_NS3AI_SEGMENT_END_H
-#define NS3_ENV_NS3AI_SEGMENT_END_H
+#pragma once
 
 #include "ns3_env/cpp/channel/futex.h"
 
@@ -29,13 +28,11 @@ struct SyncBlock
 /// Counts a semaphore up; wakes a sleeper in ByteWait.
 void Post(SyncBlock& block, volatile uint8_t& semaphore);
 
-/**
- * Waits for semaphores of a block.
- *
- * A foreign peer spins, adds 1 to a byte and wakes none: this side spins for a moment (AdaptiveSpin), then looks
- * at intervals that grow with the time waited, to 2 ms at most. A peer of our own wakes it: its Post()
- * calls the futex of the four bytes.
- */
+/// Waits for semaphores of a block.
+///
+/// A foreign peer spins, adds 1 to a byte and wakes none: this side spins for a moment (AdaptiveSpin), then looks
+/// at intervals that grow with the time waited, to 2 ms at most. A peer of our own wakes it: its Post()
+/// calls the futex of the four bytes.
 class ByteWait
 {
   public:
@@ -80,12 +77,10 @@ class TooLarge : public std::length_error
     }
 };
 
-/**
- * One end of a segment. Messages go to and fro in turns; each is copied out before the peer may write the next.
- *
- * Places of objects in it depend on Boost's version: BOOST_INTERPROCESS_SEGMENT_MANAGER_ABI is 1 for releases up to
- * 1.84, 2 for those from 1.87 on. This is compiled for both, into a module each.
- */
+/// One end of a segment. Messages go to and fro in turns; each is copied out before the peer may write the next.
+///
+/// Places of objects in it depend on Boost's version: BOOST_INTERPROCESS_SEGMENT_MANAGER_ABI is 1 for releases up to
+/// 1.84, 2 for those from 1.87 on. This is compiled for both, into a module each.
 class SegmentEnd
 {
   public:
@@ -126,5 +121,3 @@ class SegmentEnd
 };
 
 } // namespace ns3::env::ns3ai
-
-#endif // NS3_ENV_NS3AI_SEGMENT_END_H

@@ -75,11 +75,9 @@ FairShare(const ObservationRecord& record)
     return record[Field::FairShare] > 0 ? record[Field::FairShare] : 1.0;
 }
 
-/**
- * The window of the number of whole packets that fit into `bytes`. It counts their payload, as the data in flight does:
- * with a window of a packet's bytes on the wire a second packet would leave with the first. The tolerance keeps a whole
- * number of packets whole through the rounding of a product.
- */
+/// The window of the number of whole packets that fit into `bytes`. It counts their payload, as the data in flight does:
+/// with a window of a packet's bytes on the wire a second packet would leave with the first. The tolerance keeps a whole
+/// number of packets whole through the rounding of a product.
 double
 FloorToPackets(double bytes, double payload)
 {

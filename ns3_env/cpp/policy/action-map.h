@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Maps from an agent's action to a window and a pacing rate, by name.
-#ifndef NS3_ENV_POLICY_ACTION_MAP_H
-#define NS3_ENV_POLICY_ACTION_MAP_H
+#pragma once
 
 #include "ns3_env/cpp/channel/observation-fields.h"
 #include "ns3_env/cpp/json/json-reader.h"
@@ -55,5 +54,3 @@ struct ActionMapSpec
 const std::vector<ActionMapSpec>& ActionMaps();
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_POLICY_ACTION_MAP_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Loops of a dense layer and an LSTM cell, in the widest version that the processor has.
-#ifndef NS3_ENV_POLICY_DENSE_KERNELS_H
-#define NS3_ENV_POLICY_DENSE_KERNELS_H
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -34,5 +33,3 @@ struct DenseKernels
 const DenseKernels& BestKernels();
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_POLICY_DENSE_KERNELS_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Dense layers and LSTM cell, to the same bits however many flows decide together.
-#ifndef NS3_ENV_POLICY_DENSE_H
-#define NS3_ENV_POLICY_DENSE_H
+#pragma once
 
 #include "dense-kernels.h"
 
@@ -27,18 +26,14 @@ Padded(size_t width)
     return (width + LANES - 1) / LANES * LANES;
 }
 
-/**
- * y = W x + b for several x at once. Each sum runs over x in its order, with or without other rows, so a flow's
- * decision does not depend on other deciding flows (docs/decisions/0009-inference.md).
- */
+/// y = W x + b for several x at once. Each sum runs over x in its order, with or without other rows, so a flow's
+/// decision does not depend on other deciding flows (docs/decisions/0009-inference.md).
 class DenseLayer
 {
   public:
-    /**
-     * \param weight (outputs, inputs), row-major
-     * \param bias (outputs), or empty
-     * \param blocks number of blocks of equal width in the outputs, each padded separately
-     */
+    /// \param weight (outputs, inputs), row-major
+    /// \param bias (outputs), or empty
+    /// \param blocks number of blocks of equal width in the outputs, each padded separately
     DenseLayer(std::span<const float> weight,
                std::span<const float> bias,
                size_t inputs,
@@ -61,13 +56,9 @@ class DenseLayer
 /// Applies the activation in place to `count` floats (a multiple of LANES).
 void Activate(Activation activation, float* values, size_t count);
 
-/**
- * The LSTM's cell: c' = σ(f) c + σ(i) tanh(g), h = σ(o) tanh(c').
- * \param gates i, f, g, o of `width` floats each (a multiple of LANES)
- * \param cell (width), in place \param hidden (width), written
- */
+/// The LSTM's cell: c' = σ(f) c + σ(i) tanh(g), h = σ(o) tanh(c').
+/// \param gates i, f, g, o of `width` floats each (a multiple of LANES)
+/// \param cell (width), in place \param hidden (width), written
 void LstmCell(const float* gates, float* cell, float* hidden, size_t width);
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_POLICY_DENSE_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Formula over the declared fields, which a policy observes as a field: "queueing = rtt - 1".
-#ifndef NS3_ENV_POLICY_FORMULA_H
-#define NS3_ENV_POLICY_FORMULA_H
+#pragma once
 
 #include "ns3_env/cpp/channel/observation-fields.h"
 
@@ -75,5 +74,3 @@ class Formula
 Field DeclaredField(const std::string& name);
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_POLICY_FORMULA_H

@@ -27,13 +27,9 @@ Calculated(const Formula& formula, const std::vector<size_t>& operands, std::spa
 
 Observation::Observation(JsonReader& policy)
 {
-    const auto& entries = policy.List("observation", MOST_INPUTS);
-    for (const auto& entry : entries)
-    {
-        JsonReader json(entry, policy.Path("observation[" + std::to_string(m_inputs.size()) + "]"));
-        m_inputs.push_back(json.Has("derived") ? ReadDerived(json) : ReadField(json));
-        json.RefuseOthers();
-    }
+    const auto read = [this](JsonReader& json)
+    { m_inputs.push_back(json.Has("derived") ? ReadDerived(json) : ReadField(json)); };
+    policy.Each("observation", MOST_INPUTS, read);
     if (m_inputs.empty())
     {
         throw ScenarioError("'" + policy.Path("observation") + "' is empty");

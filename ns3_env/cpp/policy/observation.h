@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Inputs of a policy's network: observation fields, transformed, and inputs derived from them.
-#ifndef NS3_ENV_POLICY_OBSERVATION_H
-#define NS3_ENV_POLICY_OBSERVATION_H
+#pragma once
 
 #include "formula.h"
 
@@ -24,8 +23,7 @@ class RttTarget
   public:
     /// \param json "margin", "target", "gain", and "base_ns" if RTTs are not in units of the path's base RTT
     explicit RttTarget(JsonReader& json)
-        : m_baseNs(json.Has("base_ns") ? std::optional(json.Number("base_ns", 1, 1e12))
-                                       : std::nullopt),
+        : m_baseNs(json.MaybeNumber("base_ns", 1, 1e12)),
           m_margin(json.Number("margin", 0, 1e4)),
           m_target(json.Number("target", 0, 1e4)),
           m_gain(json.Number("gain", 1e-6, 1e6))
@@ -92,5 +90,3 @@ class Observation
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_POLICY_OBSERVATION_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The policies of the present episode, each read from its file once.
-#ifndef NS3_ENV_POLICY_POLICY_CACHE_H
-#define NS3_ENV_POLICY_POLICY_CACHE_H
+#pragma once
 
 #include "policy.h"
 
@@ -42,5 +41,3 @@ class PolicyCache
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_POLICY_POLICY_CACHE_H

@@ -152,10 +152,8 @@ class Mlp final : public PolicyNetwork
     std::vector<float> m_inputs;
 };
 
-/**
- * The LSTM's output at the history's end, concatenated with a layer that reads only the current observation (Zhang
- * 2023, sec. 4.3). Its state starts with zeros, or as the flow's last decision left it.
- */
+/// The LSTM's output at the history's end, concatenated with a layer that reads only the current observation (Zhang
+/// 2023, sec. 4.3). Its state starts with zeros, or as the flow's last decision left it.
 class Lstm final : public PolicyNetwork
 {
   public:

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Inference of a trained network: an MLP, or an LSTM, perhaps with a shortcut.
-#ifndef NS3_ENV_POLICY_POLICY_NETWORK_H
-#define NS3_ENV_POLICY_POLICY_NETWORK_H
+#pragma once
 
 #include "dense.h"
 #include "tensor-file.h"
@@ -57,12 +56,10 @@ class PolicyNetwork
     /// Floats that a flow carries from decision to decision, all 0 at its first: no state, or hidden state and cell.
     virtual size_t StateWidth() const { return 0; }
 
-    /**
-     * \param kind "mlp" or "lstm" \param width of an observation \param history K, of which an MLP reads a row
-     * \param carried an LSTM continues from the state of the flow's last decision, and may be without a shortcut
-     * \param tensors those of the file; all must be of the network
-     * \throws ScenarioError naming a tensor that is missing, superfluous, or of another shape
-     */
+    /// \param kind "mlp" or "lstm" \param width of an observation \param history K, of which an MLP reads a row
+    /// \param carried an LSTM continues from the state of the flow's last decision, and may be without a shortcut
+    /// \param tensors those of the file; all must be of the network
+    /// \throws ScenarioError naming a tensor that is missing, superfluous, or of another shape
     static std::unique_ptr<PolicyNetwork> Make(const std::string& kind,
                                                size_t width,
                                                size_t history,
@@ -73,5 +70,3 @@ class PolicyNetwork
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_POLICY_POLICY_NETWORK_H

@@ -63,15 +63,11 @@ Policy::Policy(const std::string& path)
         m_actions = ActionMap::FromJson(root.Sub("action"));
         m_clock = ReadClock(root);
         m_telemetryBytes = root.Whole<uint32_t>("telemetry_bytes", 0, bounds::TELEMETRY_BYTES);
-        m_decidesFromBdps = root.Has("decides_from_bdps")
-                                ? root.Number("decides_from_bdps", 0.0, bounds::BDPS)
-                                : 0.0;
-        m_telemetryFromBdps = root.Has("telemetry_from_bdps")
-                                  ? root.Number("telemetry_from_bdps", 0.0, bounds::BDPS)
-                                  : 0.0;
-        m_telemetryEveryRtts = root.Has("telemetry_every_rtts")
-                                   ? root.Number("telemetry_every_rtts", 0.0, bounds::RTTS)
-                                   : 0.0;
+        const auto number = [&root](const char* key, double most)
+        { return root.MaybeNumber(key, 0.0, most).value_or(0.0); };
+        m_decidesFromBdps = number("decides_from_bdps", bounds::BDPS);
+        m_telemetryFromBdps = number("telemetry_from_bdps", bounds::BDPS);
+        m_telemetryEveryRtts = number("telemetry_every_rtts", bounds::RTTS);
         if (root.Has("safety"))
         {
             m_safety.emplace(root.Sub("safety"), Fields());

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Trained policy, read from its file (docs/policy-format.md): observations in, actions out.
-#ifndef NS3_ENV_POLICY_POLICY_H
-#define NS3_ENV_POLICY_POLICY_H
+#pragma once
 
 #include "action-map.h"
 #include "observation.h"
@@ -86,5 +85,3 @@ class Policy
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_POLICY_POLICY_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Reader of safetensors files: named arrays and a header of text; reading executes no code.
-#ifndef NS3_ENV_POLICY_TENSOR_FILE_H
-#define NS3_ENV_POLICY_TENSOR_FILE_H
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -33,5 +32,3 @@ struct TensorFile
 std::string Sha256(const std::map<std::string, Tensor>& tensors);
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_POLICY_TENSOR_FILE_H

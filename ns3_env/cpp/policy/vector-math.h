@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Vectors of floats and their exponential functions.
 // For files that are compiled once for each width of vector registers: everything is each file's own.
-#ifndef NS3_ENV_POLICY_VECTOR_MATH_H
-#define NS3_ENV_POLICY_VECTOR_MATH_H
+#pragma once
 
 #include "dense-kernels.h"
 
@@ -77,5 +76,3 @@ Tanh(Vector& x)
 } // namespace
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_POLICY_VECTOR_MATH_H

@@ -42,8 +42,7 @@ class Stack
     }
 
     ~Stack() { munmap(m_data, BYTES); }
-    Stack(const Stack&) = delete;
-    Stack& operator=(const Stack&) = delete;
+    Stack(Stack&&) = delete;
 
     void* Data() const { return m_data; }
 
@@ -78,8 +77,7 @@ class Network
                     static_cast<unsigned>(self));
     }
 
-    Network(const Network&) = delete;
-    Network& operator=(const Network&) = delete;
+    Network(Network&&) = delete;
 
     int AgentPid() const { return m_channel.AgentPid(); }
     bool IsOver() const { return m_isOver; }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Main program of a simulator: one scenario, or episode after episode for a policy outside.
-#ifndef NS3_ENV_PROGRAM_PROGRAM_H
-#define NS3_ENV_PROGRAM_PROGRAM_H
+#pragma once
 
 namespace ns3::env
 {
@@ -12,5 +11,3 @@ class Transport;
 int RunProgram(int argc, char** argv, Transport& transport);
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_PROGRAM_PROGRAM_H

@@ -20,7 +20,6 @@
 #include <memory>
 #include <optional>
 #include <utility>
-#include <vector>
 
 namespace ns3::env
 {
@@ -38,8 +37,7 @@ class SimulationScope
         EventLoop::Begin();
     }
     ~SimulationScope() { EventLoop::End(); }
-    SimulationScope(const SimulationScope&) = delete;
-    SimulationScope& operator=(const SimulationScope&) = delete;
+    SimulationScope(SimulationScope&&) = delete;
 };
 
 } // namespace

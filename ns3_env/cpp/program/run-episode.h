@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Runs one episode, with or without agents across the channel.
-#ifndef NS3_ENV_PROGRAM_RUN_EPISODE_H
-#define NS3_ENV_PROGRAM_RUN_EPISODE_H
+#pragma once
 
 #include <functional>
 #include <ostream>
@@ -22,12 +21,10 @@ struct EpisodeOutcome
     bool close{false};   ///< the agent requested the end of the process
 };
 
-/**
- * Runs one episode of the scenario in a fresh simulation and clears it away.
- * \param channel from which agent flows get their decisions; null refuses scenarios with agents
- * \param open opens the stream for the results, once they exist; without it they are in the outcome
- * \throws ScenarioError
- */
+/// Runs one episode of the scenario in a fresh simulation and clears it away.
+/// \param channel from which agent flows get their decisions; null refuses scenarios with agents
+/// \param open opens the stream for the results, once they exist; without it they are in the outcome
+/// \throws ScenarioError
 EpisodeOutcome RunEpisode(std::string scenarioJson,
                           SimulatorChannel* channel,
                           Transport& transport,
@@ -37,5 +34,3 @@ EpisodeOutcome RunEpisode(std::string scenarioJson,
 void PrepareSimulator();
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_PROGRAM_RUN_EPISODE_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Interface of a transport: all that differs between the simulators of RDMA and of TCP.
-#ifndef NS3_ENV_PROGRAM_TRANSPORT_H
-#define NS3_ENV_PROGRAM_TRANSPORT_H
+#pragma once
 
 #include "ns3_env/cpp/run/episode.h"
 #include "ns3_env/cpp/run/scenario.h"
@@ -36,8 +35,7 @@ class Transport
     const std::string& Name() const { return m_name; }
     const std::string& Title() const { return m_title; }
 
-    /// @name Of its program
-    /// @{
+    // --- Of its program
     /// Options that no other program has.
     virtual void AddOptions(CommandLine&) {}
     /// Carries them out. \returns an exit code if nothing else is to be done \throws ScenarioError
@@ -46,16 +44,13 @@ class Transport
     virtual std::vector<std::string> Controllers() const = 0;
     /// Declarations of these controllers, as JSON: an object for each, by name.
     virtual std::string Describe() const = 0;
-    /// @}
 
-    /// @name Of an episode
-    /// @{
+    // --- Of an episode
     /// Reads the keys of a scenario that only this transport has; its nodes and links are already read.
     /// \throws ScenarioError
     virtual void ReadKeys(JsonReader& root, Scenario& scenario) = 0;
     /// The network of the scenario that was read last, with its flows. \throws ScenarioError
     virtual std::unique_ptr<Episode> Build(Scenario scenario, Episode::FlowHook onCreate) = 0;
-    /// @}
 
     /// A scenario of this transport (Scenario::FromJson). \throws ScenarioError
     Scenario Read(std::string json, bool withFlows = true);
@@ -66,5 +61,3 @@ class Transport
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_PROGRAM_TRANSPORT_H

@@ -131,19 +131,17 @@ BindChannelGroup(py::module_& module)
             },
             py::arg("timeout_s"),
             "Whether each has a message within timeout_s seconds. Releases the GIL.")
-        .def(
-            "take",
-            &TakeRows,
-            py::arg("slots"),
-            py::arg("partly"),
-            "Takes each message that is of flows that go on, with slots below `slots`, as one: its "
-            "columns as of join(), slots being simulator x slots + slot; rows and simulated time "
-            "(ns) of each. Others stay; unless partly, all stay then, and None is returned.")
+        .def("take",
+             &TakeRows,
+             py::arg("slots"),
+             py::arg("partly"),
+             "Takes each message that is of flows that go on, with slots below `slots`, as one: "
+             "its columns as of join(), slots being simulator x slots + slot; rows and simulated "
+             "time (ns) of each. Others stay; unless partly, all stay then, and None is returned.")
         .def("step",
              &StepAll,
              py::arg("actions"),
              py::arg("counts"),
              "Hands over with these actions (m, 3), the first counts[0] to the first one; not to "
-             "those "
-             "with a negative count.");
+             "those with a negative count.");
 }

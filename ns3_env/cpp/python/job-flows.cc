@@ -460,15 +460,11 @@ BindJobFlows(py::module_& module)
              py::arg("part"),
              py::arg("iteration"),
              "Appends a flow for each chunk of each send (a step of 0 ns if both ranks are on one "
-             "host), "
-             "which waits for the tasks that make its "
-             "rank ready, for the "
-             "same chunk of earlier sends and for all but the last flow between its hosts. `once`: "
-             "only the first "
-             "flows between two hosts wait for `ready`, and none for a task that another of its "
-             "tasks waits for. "
-             "Returns the flows of each rank, `once` few tasks that are over with them and with "
-             "`ready`.")
+             "host), which waits for the tasks that make its rank ready, for the same chunk of "
+             "earlier sends and for all but the last flow between its hosts. `once`: only the "
+             "first flows between two hosts wait for `ready`, and none for a task that another of "
+             "its tasks waits for. Returns the flows of each rank, `once` few tasks that are over "
+             "with them and with `ready`.")
         .def("forget_pairs",
              &JobFlows::ForgetPairs,
              "Further flows do not wait for earlier ones of their hosts.")

@@ -230,6 +230,5 @@ BindRecurrent(py::module_& module)
                py::arg("slope"),
                py::arg("gradients"),
                "Slopes to `current`, from those to the outputs; `gradients` of the arrays are "
-               "written, if there are "
-               "any.");
+               "written, if there are any.");
 }

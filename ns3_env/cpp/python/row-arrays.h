@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Decision rows as arrays of NumPy, one per column.
-#ifndef NS3_ENV_PYTHON_ROW_ARRAYS_H
-#define NS3_ENV_PYTHON_ROW_ARRAYS_H
+#pragma once
 
 #include "ns3_env/cpp/channel/channel-layout.h"
 
@@ -57,5 +56,3 @@ struct [[gnu::visibility("hidden")]] RowArrays
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_PYTHON_ROW_ARRAYS_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Base64 of numbers in a row (RFC 4648).
-#ifndef NS3_ENV_RECORDERS_BASE64_H
-#define NS3_ENV_RECORDERS_BASE64_H
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -34,5 +33,3 @@ Base64(std::span<const std::byte> bytes)
 }
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_RECORDERS_BASE64_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Capture of a network's frames: a pcapng file with an interface for each requested port.
-#ifndef NS3_ENV_RECORDERS_CAPTURE_FILE_H
-#define NS3_ENV_RECORDERS_CAPTURE_FILE_H
+#pragma once
 
 #include "pcapng.h"
 
@@ -32,10 +31,8 @@ struct CapturePort
 /// "s8-p3": port 3 of switch 8.
 std::string PortName(const Scenario& scenario, uint32_t node, uint32_t port);
 
-/**
- * PREFIX.pcapng: the frames of all ports asked for in the order of time, in nanoseconds, with an interface for each of
- * the ports: "h0-p0" of host 0, "s8-p3" of switch 8.
- */
+/// PREFIX.pcapng: the frames of all ports asked for in the order of time, in nanoseconds, with an interface for each of
+/// the ports: "h0-p0" of host 0, "s8-p3" of switch 8.
 class CaptureFile final : public Capture
 {
   public:
@@ -74,5 +71,3 @@ class CaptureFile final : public Capture
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_RECORDERS_CAPTURE_FILE_H

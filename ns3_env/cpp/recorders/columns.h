@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Long series of the results as plain numbers behind the JSON, for who reads them as arrays.
-#ifndef NS3_ENV_RECORDERS_COLUMNS_H
-#define NS3_ENV_RECORDERS_COLUMNS_H
+#pragma once
 
-#include <cstddef>
 #include <string>
 
 namespace ns3::env
@@ -37,5 +35,3 @@ class Columns
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_RECORDERS_COLUMNS_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Traces that controllers declare: counters over all flows, and every state or counter over time.
-#ifndef NS3_ENV_RECORDERS_CONTROLLER_LOG_H
-#define NS3_ENV_RECORDERS_CONTROLLER_LOG_H
+#pragma once
 
 #include "ns3_env/cpp/contract/decision-times.h"
 #include "ns3_env/cpp/run/episode.h"
@@ -20,8 +19,7 @@ class Counters
   public:
     explicit Counters(Episode& episode);
 
-    Counters(const Counters&) = delete;
-    Counters& operator=(const Counters&) = delete;
+    Counters(Counters&&) = delete;
 
     /// Sums over all flows; decision times as mean and percentiles.
     std::map<std::string, double> Totals() const;
@@ -47,11 +45,9 @@ struct ControllerChange
     double value;
 };
 
-/**
- * Follows the trace sources of one type that the TypeIds of the flows' controllers declare, under any name: states are
- * TracedValue<double>, counters TracedValue<uint64_t>. A row per change; a value that stays as it was at the flow's
- * start has none.
- */
+/// Follows the trace sources of one type that the TypeIds of the flows' controllers declare, under any name: states are
+/// TracedValue<double>, counters TracedValue<uint64_t>. A row per change; a value that stays as it was at the flow's
+/// start has none.
 class ControllerLog
 {
   public:
@@ -63,8 +59,7 @@ class ControllerLog
 
     ControllerLog(Episode& episode, Kind kind);
 
-    ControllerLog(const ControllerLog&) = delete;
-    ControllerLog& operator=(const ControllerLog&) = delete;
+    ControllerLog(ControllerLog&&) = delete;
 
     const std::deque<ControllerChange>& Changes() const { return m_changes; }
     const std::vector<std::string>& Names() const { return m_names; }
@@ -80,5 +75,3 @@ class ControllerLog
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_RECORDERS_CONTROLLER_LOG_H

@@ -51,12 +51,6 @@ Film::OnBegin()
 }
 
 void
-Film::OnCreated(Flow& flow)
-{
-    m_routes[flow.Id()] = m_episode.RouteOf(flow);
-}
-
-void
 Film::OnTick()
 {
     Sample();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Film of a run: every port and every active flow, sampled together at a fixed interval.
-#ifndef NS3_ENV_RECORDERS_FILM_H
-#define NS3_ENV_RECORDERS_FILM_H
+#pragma once
 
 #include "ns3_env/cpp/run/episode.h"
 
@@ -14,19 +13,16 @@
 namespace ns3::env
 {
 
-/**
- * Samples while the network runs, and once more as the run ends, so that the samples of sent bytes add up to the total.
- *
- * Ports (also hosts' ports) have a row if anything differs from the sample before: the queue's length, and the bytes
- * sent and the time paused since then. Flows have a row at each sample while they are live.
- */
+/// Samples while the network runs, and once more as the run ends, so that the samples of sent bytes add up to the total.
+///
+/// Ports (also hosts' ports) have a row if anything differs from the sample before: the queue's length, and the bytes
+/// sent and the time paused since then. Flows have a row at each sample while they are live.
 class Film
 {
   public:
     Film(Episode& episode, Picos interval);
 
-    Film(const Film&) = delete;
-    Film& operator=(const Film&) = delete;
+    Film(Film&&) = delete;
 
     /// Rows as base64 of little-endian numbers: u32 of ports, f64 of flows (docs/films.md).
     nlohmann::json ToJson() const;
@@ -51,7 +47,7 @@ class Film
     using PortKey = std::pair<uint32_t, uint32_t>;
 
     void OnBegin();
-    void OnCreated(Flow& flow);
+    void OnCreated(Flow& flow) { m_routes[flow.Id()] = m_episode.RouteOf(flow); }
     void OnTick();
     void Sample();
     void SamplePort(const EgressQueue& port);
@@ -72,5 +68,3 @@ class Film
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_RECORDERS_FILM_H

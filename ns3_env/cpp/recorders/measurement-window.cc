@@ -35,12 +35,6 @@ CommonInterval::OnAllStarted()
 }
 
 void
-CommonInterval::OnFinished(const Flow&)
-{
-    Close(NowPicos());
-}
-
-void
 CommonInterval::OnRunEnds()
 {
     const auto& flows = m_episode.GetScenario().flows;

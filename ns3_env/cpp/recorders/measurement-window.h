@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Bytes received, sent by switch ports and queued there within an interval of a run.
-#ifndef NS3_ENV_RECORDERS_MEASUREMENT_WINDOW_H
-#define NS3_ENV_RECORDERS_MEASUREMENT_WINDOW_H
+#pragma once
 
 #include "ns3_env/cpp/engine/queue-stats.h"
+#include "ns3_env/cpp/events/now.h"
 #include "ns3_env/cpp/run/episode.h"
 
 #include <map>
@@ -21,8 +21,7 @@ class CommonInterval
   public:
     explicit CommonInterval(Episode& episode);
 
-    CommonInterval(const CommonInterval&) = delete;
-    CommonInterval& operator=(const CommonInterval&) = delete;
+    CommonInterval(CommonInterval&&) = delete;
 
     Picos Begin() const { return m_begin; }
     /// The window's end; not after Begin() if the flows were never all active together.
@@ -32,7 +31,7 @@ class CommonInterval
 
   private:
     void OnAllStarted();
-    void OnFinished(const Flow& flow);
+    void OnFinished(const Flow&) { Close(NowPicos()); }
     void OnRunEnds();
     void Close(Picos end);
 
@@ -56,8 +55,7 @@ class MeasurementWindow
 
     MeasurementWindow(Episode& episode, TimeSpan span);
 
-    MeasurementWindow(const MeasurementWindow&) = delete;
-    MeasurementWindow& operator=(const MeasurementWindow&) = delete;
+    MeasurementWindow(MeasurementWindow&&) = delete;
 
     TimeSpan Span() const { return m_span; }
     /// In-order payload, by flow.
@@ -84,5 +82,3 @@ class MeasurementWindow
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_RECORDERS_MEASUREMENT_WINDOW_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Writer of a pcapng file with an interface for each port.
-#ifndef NS3_ENV_RECORDERS_PCAPNG_H
-#define NS3_ENV_RECORDERS_PCAPNG_H
+#pragma once
 
 #include <cstdint>
 #include <fstream>
@@ -26,11 +25,9 @@ struct CaptureFormat
     std::string application;
 };
 
-/**
- * A pcapng file (IETF draft-ietf-opsawg-pcapng), written as it grows. Times are whole
- * nanoseconds: Wireshark 4.0 misreads times beyond 18 ms in picoseconds.
- * A failed write (a full disk) throws a ScenarioError that names the file.
- */
+/// A pcapng file (IETF draft-ietf-opsawg-pcapng), written as it grows. Times are whole
+/// nanoseconds: Wireshark 4.0 misreads times beyond 18 ms in picoseconds.
+/// A failed write (a full disk) throws a ScenarioError that names the file.
 class PcapngFile
 {
   public:
@@ -63,5 +60,3 @@ class PcapngFile
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_RECORDERS_PCAPNG_H

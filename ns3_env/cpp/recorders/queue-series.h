@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Series of a run: queues' lengths, windows and rates, marks and pauses.
-#ifndef NS3_ENV_RECORDERS_QUEUE_SERIES_H
-#define NS3_ENV_RECORDERS_QUEUE_SERIES_H
+#pragma once
 
+#include "ns3/simulator.h"
+#include "ns3_env/cpp/events/now.h"
 #include "ns3_env/cpp/run/episode.h"
 
 #include <deque>
@@ -33,10 +34,14 @@ struct PauseEvent
 class EventLog
 {
   public:
-    explicit EventLog(Episode& episode);
+    explicit EventLog(Episode& episode)
+    {
+        episode.TraceEvents([this](uint32_t flow) { m_marks.push_back({NowPicos(), flow}); },
+                            [this](uint32_t node, uint32_t port, bool paused)
+                            { m_pauses.push_back({NowPicos(), node, port, paused}); });
+    }
 
-    EventLog(const EventLog&) = delete;
-    EventLog& operator=(const EventLog&) = delete;
+    EventLog(EventLog&&) = delete;
 
     const std::deque<MarkEvent>& Marks() const { return m_marks; }
     const std::deque<PauseEvent>& Pauses() const { return m_pauses; }
@@ -59,15 +64,20 @@ struct WindowChange
 class WindowLog
 {
   public:
-    explicit WindowLog(Episode& episode);
+    explicit WindowLog(Episode& episode)
+    {
+        episode.TraceWindowAndRate(MakeCallback(&WindowLog::OnChange, this));
+    }
 
-    WindowLog(const WindowLog&) = delete;
-    WindowLog& operator=(const WindowLog&) = delete;
+    WindowLog(WindowLog&&) = delete;
 
     const std::deque<WindowChange>& Changes() const { return m_changes; }
 
   private:
-    void OnChange(const FlowState& flow, Picos now);
+    void OnChange(const FlowState& flow, Picos now)
+    {
+        m_changes.push_back({now, flow.Id(), flow.WindowBytes(), flow.RateBps()});
+    }
 
     std::deque<WindowChange> m_changes;
 };
@@ -76,10 +86,14 @@ class WindowLog
 class QueueSampler
 {
   public:
-    QueueSampler(Episode& episode, Picos interval);
+    QueueSampler(Episode& episode, Picos interval)
+        : m_episode(episode),
+          m_interval(interval)
+    {
+        episode.Traces().begin.ConnectWithoutContext(MakeCallback(&QueueSampler::OnBegin, this));
+    }
 
-    QueueSampler(const QueueSampler&) = delete;
-    QueueSampler& operator=(const QueueSampler&) = delete;
+    QueueSampler(QueueSampler&&) = delete;
 
     const std::vector<Picos>& Times() const { return m_times; }
     /// Lengths (bytes) of the port of this node and index, one for each time.
@@ -89,8 +103,23 @@ class QueueSampler
     }
 
   private:
-    void OnBegin();
-    void Sample();
+    void OnBegin() { Simulator::ScheduleNow(&QueueSampler::Sample, this); }
+    void Sample()
+    {
+        m_times.push_back(NowPicos());
+        size_t place = 0;
+        m_episode.ForEachQueue(
+            [&](const EgressQueue& queue)
+            {
+                if (place == m_lengths.size())
+                {
+                    m_lengths.emplace_back();
+                    m_place[{queue.node, queue.port}] = place;
+                }
+                m_lengths[place++].push_back(queue.bytes);
+            });
+        Simulator::Schedule(Time(m_interval), &QueueSampler::Sample, this);
+    }
 
     const Episode& m_episode;
     Picos m_interval;
@@ -100,5 +129,3 @@ class QueueSampler
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_RECORDERS_QUEUE_SERIES_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The recorders that a scenario requests, and their results as JSON.
-#ifndef NS3_ENV_RECORDERS_RESULTS_H
-#define NS3_ENV_RECORDERS_RESULTS_H
+#pragma once
 
 #include "controller-log.h"
 #include "film.h"
@@ -23,8 +22,7 @@ struct Recorders
 {
     explicit Recorders(Episode& episode);
 
-    Recorders(const Recorders&) = delete;
-    Recorders& operator=(const Recorders&) = delete;
+    Recorders(Recorders&&) = delete;
 
     Counters counters;
     CommonInterval commonInterval;
@@ -37,13 +35,11 @@ struct Recorders
     std::optional<ControllerLog> counts;
 };
 
-/**
- * The results of a finished run: times in ns, sizes in bytes, -1 for events that did not happen.
- * `counters` contains the controllers' counters over all flows, `flow_counters` by flow (null: not this one's).
- * `sharing` has the time, in ps, that equally shared links would need for the bytes beyond a horizon, by flow.
- * Series are included if the scenario requests them; with `columns`, those of queues, port by port, and then
- * windows follow the JSON as columns.
- */
+/// The results of a finished run: times in ns, sizes in bytes, -1 for events that did not happen.
+/// `counters` contains the controllers' counters over all flows, `flow_counters` by flow (null: not this one's).
+/// `sharing` has the time, in ps, that equally shared links would need for the bytes beyond a horizon, by flow.
+/// Series are included if the scenario requests them; with `columns`, those of queues, port by port, and then
+/// windows follow the JSON as columns.
 std::string ResultsToJson(const Episode& episode,
                           const Recorders& recorders,
                           const std::map<uint32_t, double>& sharing = {});
@@ -55,5 +51,3 @@ void WriteResults(std::ostream& out,
                   const std::map<uint32_t, double>& sharing);
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_RECORDERS_RESULTS_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Results of flows and steps with dependencies: the end and the job of each.
-#ifndef NS3_ENV_RECORDERS_TASKS_H
-#define NS3_ENV_RECORDERS_TASKS_H
+#pragma once
 
 #include "ns3_env/cpp/run/episode.h"
 
@@ -14,5 +13,3 @@ namespace ns3::env
 void AddTasks(nlohmann::json& results, const Episode& episode);
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_RECORDERS_TASKS_H

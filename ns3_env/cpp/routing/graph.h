@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Graph of nodes and links, as routing sees the network.
-#ifndef NS3_ENV_ROUTING_GRAPH_H
-#define NS3_ENV_ROUTING_GRAPH_H
+#pragma once
 
 #include "ns3_env/cpp/contract/units.h"
 
@@ -78,5 +77,3 @@ struct Graph
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_ROUTING_GRAPH_H

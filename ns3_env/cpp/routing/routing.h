@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Shortest paths over the switches, their ECMP choice, and times along a path.
-#ifndef NS3_ENV_ROUTING_ROUTING_H
-#define NS3_ENV_ROUTING_ROUTING_H
+#pragma once
 
 #include "ecmp.h"
 #include "graph.h"
@@ -44,11 +43,9 @@ class Routing
         return m_graph.neighbours[node];
     }
 
-    /**
-     * Links a packet takes from host `from` to host `to`: out of `from`, then out of each switch. If next hops are
-     * equal, the hash picks one of them in their order.
-     * \throws ScenarioError if there is no path, or more than MAX_PATH_SWITCHES.
-     */
+    /// Links a packet takes from host `from` to host `to`: out of `from`, then out of each switch. If next hops are
+    /// equal, the hash picks one of them in their order.
+    /// \throws ScenarioError if there is no path, or more than MAX_PATH_SWITCHES.
     Hops Path(uint32_t from, uint32_t to, const FiveTuple& tuple) const;
 
     /// The neighbours of `node` through which a packet can reach the host `to`, in their order; empty if there is no
@@ -147,5 +144,3 @@ class Pipeline
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_ROUTING_ROUTING_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // All shortest paths between two hosts at once, for packets that may each use a different one.
-#ifndef NS3_ENV_ROUTING_SPREAD_H
-#define NS3_ENV_ROUTING_SPREAD_H
+#pragma once
 
 #include "routing.h"
 
@@ -32,5 +31,3 @@ class Spread
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_ROUTING_SPREAD_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Congestion controllers by name, and ns-3 attributes set from a user's settings.
-#ifndef NS3_ENV_RUN_ATTRIBUTES_H
-#define NS3_ENV_RUN_ATTRIBUTES_H
+#pragma once
 
 #include "scenario.h"
 
@@ -21,12 +20,10 @@ namespace ns3::env
 /// Attributes of `type` and its parents up to `base`, exclusive.
 std::vector<TypeId::AttributeInformation> AttributesBelow(TypeId type, TypeId base);
 
-/**
- * Sets `values`, names and texts, on an object of `type`.
- * \param base the parent whose attributes are not named to a user, nor its parents'
- * \param subject whose attributes they are, for a message: "controller 'hpcc'"
- * \throws ScenarioError for an unknown name, or a text that is invalid for it
- */
+/// Sets `values`, names and texts, on an object of `type`.
+/// \param base the parent whose attributes are not named to a user, nor its parents'
+/// \param subject whose attributes they are, for a message: "controller 'hpcc'"
+/// \throws ScenarioError for an unknown name, or a text that is invalid for it
 void SetAttributes(ObjectBase& object,
                    TypeId type,
                    TypeId base,
@@ -51,5 +48,3 @@ void CheckEach(const Scenario& scenario, const std::function<void(const Controll
 std::vector<TypeId::AttributeInformation> AttributesOf(const std::string& controller);
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_RUN_ATTRIBUTES_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Dependencies of flows and steps in a network that is simulated in parts.
-#ifndef NS3_ENV_RUN_DEPENDENCIES_IN_PARTS_H
-#define NS3_ENV_RUN_DEPENDENCIES_IN_PARTS_H
+#pragma once
 
 #include "dependencies.h"
 #include "scenario.h"
@@ -19,15 +18,13 @@ struct Racks
     Picos lookahead;          ///< the minimum delay of a link between two of them
 };
 
-/**
- * Each task starts at a host and is over at one: a flow at its source and its destination, a step at that of its rank.
- * A task that waits for another of the same rack starts when that one is over, as in a network that is simulated as a
- * whole; news from another rack arrives after the lookahead. A step without a host is an event of the whole network, and its
- * successors start at once.
- *
- * Flows are created between windows. So a flow is created as soon as it could start within the next window: when each
- * task that it waits for is over, has started in the same rack, or is itself so near and shorter than the lookahead.
- */
+/// Each task starts at a host and is over at one: a flow at its source and its destination, a step at that of its rank.
+/// A task that waits for another of the same rack starts when that one is over, as in a network that is simulated as a
+/// whole; news from another rack arrives after the lookahead. A step without a host is an event of the whole network, and its
+/// successors start at once.
+///
+/// Flows are created between windows. So a flow is created as soon as it could start within the next window: when each
+/// task that it waits for is over, has started in the same rack, or is itself so near and shorter than the lookahead.
 class DependenciesInParts final : public Dependencies
 {
   public:
@@ -79,5 +76,3 @@ class DependenciesInParts final : public Dependencies
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_RUN_DEPENDENCIES_IN_PARTS_H

@@ -49,12 +49,6 @@ Dependencies::Begin()
 }
 
 void
-Dependencies::OnDelivered(const Flow& flow)
-{
-    OnOver(flow.Id());
-}
-
-void
 Dependencies::Release(uint32_t task)
 {
     const Picos now = NowPicos();
@@ -92,12 +86,6 @@ Dependencies::CountStep()
     {
         m_stepsOver();
     }
-}
-
-void
-Dependencies::NoteEnd(uint32_t task)
-{
-    m_end[task] = NowPicos();
 }
 
 void

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Starts flows and steps of computation when all that they wait for is over.
-#ifndef NS3_ENV_RUN_DEPENDENCIES_H
-#define NS3_ENV_RUN_DEPENDENCIES_H
+#pragma once
 
 #include "dependency-spec.h"
 
 #include "ns3_env/cpp/engine/flow.h"
+#include "ns3_env/cpp/events/now.h"
 
 #include <functional>
 #include <vector>
@@ -13,11 +13,9 @@
 namespace ns3::env
 {
 
-/**
- * A flow is over, for tasks that wait for it, when its receiver has its last byte: the next step of a collective needs
- * the data, not the sender's knowledge of them. A task starts when as many of its dependencies are over as it needs,
- * not before its start; a flow then starts after its delay, a step is over after its own.
- */
+/// A flow is over, for tasks that wait for it, when its receiver has its last byte: the next step of a collective needs
+/// the data, not the sender's knowledge of them. A task starts when as many of its dependencies are over as it needs,
+/// not before its start; a flow then starts after its delay, a step is over after its own.
 class Dependencies : public DeliveryListener
 {
   public:
@@ -34,7 +32,7 @@ class Dependencies : public DeliveryListener
 
     /// Schedules tasks that wait for no other.
     void Begin();
-    void OnDelivered(const Flow& flow) override;
+    void OnDelivered(const Flow& flow) override { OnOver(flow.Id()); }
     /// Called for a new flow without dependencies, which starts now or soon.
     virtual void OnCreated(uint32_t /* flow */) {}
 
@@ -58,7 +56,7 @@ class Dependencies : public DeliveryListener
     bool CountOff(uint32_t task) { return m_left[task] > 0 && --m_left[task] == 0; }
     /// Notes the start of a task that was released at `released`. \returns when its delay will be over
     Picos NoteBegin(uint32_t task, Picos released);
-    void NoteEnd(uint32_t task);
+    void NoteEnd(uint32_t task) { m_end[task] = NowPicos(); }
     Picos End(uint32_t task) const { return m_end[task]; }
     void Start(uint32_t flow) { m_start(flow); }
     void CountFlow() { --m_flowsLeft; }
@@ -78,5 +76,3 @@ class Dependencies : public DeliveryListener
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_RUN_DEPENDENCIES_H

@@ -121,7 +121,7 @@ DependencySpec::HasChoices() const
 }
 
 DependencySpec
-ReadDependencies(JsonReader section, const std::vector<Picos>& flowStarts)
+ReadDependencies(JsonReader& section, const std::vector<Picos>& flowStarts)
 {
     constexpr size_t MOST = bounds::FLOWS;
     DependencySpec spec;
@@ -159,7 +159,6 @@ ReadDependencies(JsonReader section, const std::vector<Picos>& flowStarts)
     {
         ReadLabels(section, spec);
     }
-    section.RefuseOthers();
     RefuseCycles(spec);
     return spec;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Dependencies in a scenario among flows and steps of computation.
-#ifndef NS3_ENV_RUN_DEPENDENCY_SPEC_H
-#define NS3_ENV_RUN_DEPENDENCY_SPEC_H
+#pragma once
 
 #include "ns3_env/cpp/contract/units.h"
 
@@ -14,10 +13,8 @@ namespace ns3::env
 
 class JsonReader;
 
-/**
- * A graph without cycles. Its nodes are tasks, by number: the scenario's flows, then the steps, which need time at a
- * host and send nothing.
- */
+/// A graph without cycles. Its nodes are tasks, by number: the scenario's flows, then the steps, which need time at a
+/// host and send nothing.
 struct DependencySpec
 {
     std::vector<Picos> start;     ///< by task: not before
@@ -26,8 +23,7 @@ struct DependencySpec
     std::vector<uint32_t> after;  ///< tasks that it waits for
     std::vector<uint32_t> needed; ///< by task: how many of them must be over; empty: all
 
-    /// @name Columns copied to the results, by task; empty if no task belongs to a job
-    /// @{
+    // --- Columns copied to the results, by task; empty if no task belongs to a job
     std::vector<std::string> jobs;
     std::vector<std::string> parts; ///< of an iteration: names of collectives
     std::vector<int32_t> job;       ///< index into `jobs`, -1 without
@@ -35,7 +31,6 @@ struct DependencySpec
     std::vector<int32_t> iteration;
     std::vector<int32_t> rank; ///< rank that computes or sends
     std::vector<int32_t> peer; ///< rank that receives, -1 for a step
-    /// @}
 
     size_t Tasks() const { return delay.size(); }
     uint32_t Count(size_t task) const { return first[task + 1] - first[task]; }
@@ -47,8 +42,6 @@ struct DependencySpec
 };
 
 /// \param flowStarts of the scenario's flows \throws ScenarioError, of a cycle too
-DependencySpec ReadDependencies(JsonReader section, const std::vector<Picos>& flowStarts);
+DependencySpec ReadDependencies(JsonReader& section, const std::vector<Picos>& flowStarts);
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_RUN_DEPENDENCY_SPEC_H

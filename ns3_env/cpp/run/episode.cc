@@ -41,17 +41,6 @@ Episode::Episode(Scenario scenario, FlowHook onCreate)
                                           [](const FlowEntry& x) { return !x.flow.IsEndless(); }));
 }
 
-Episode::~Episode()
-{
-    ForgetFlows();
-}
-
-void
-Episode::ForgetFlows()
-{
-    m_flows.clear();
-}
-
 void
 Episode::MakeDependencies()
 {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // An episode: one run of a scenario's flows from start to record, whatever carries their packets.
-#ifndef NS3_ENV_RUN_EPISODE_H
-#define NS3_ENV_RUN_EPISODE_H
+#pragma once
 
 #include "dependencies-in-parts.h"
 #include "dependencies.h"
@@ -83,15 +82,13 @@ class Episode
     using PauseCallback = std::function<void(uint32_t node, uint32_t port, bool paused)>;
 
     Episode(Scenario scenario, FlowHook onCreate);
-    virtual ~Episode();
+    virtual ~Episode() { ForgetFlows(); }
 
-    Episode(const Episode&) = delete;
-    Episode& operator=(const Episode&) = delete;
+    Episode(Episode&&) = delete;
 
     /// Simulates until every flow that has an end is done, or the time limit is reached.
     void Run();
     /// The same if the caller runs the simulator
-    /// @{
     /// Schedules the first flows.
     void Begin();
     /// Truncates and records the flows in progress; call once nothing runs any more.
@@ -105,7 +102,6 @@ class Episode
     void SetRefusal(std::function<void(const ScenarioError&)> told) { m_refusal = std::move(told); }
     /// The scenario, to which controllers of added flows can be added.
     Scenario& OpenScenario() { return m_scenario; }
-    /// @}
     /// Ends the run from within, at the current time.
     void Stop();
     /// Ends it at this time at the latest, as the time limit does. From within.
@@ -126,8 +122,7 @@ class Episode
     /// Number of finite flows that have not finished.
     uint64_t Unfinished() const { return m_withEnd - m_finished; }
 
-    /// @name The network as recorders see it
-    /// @{
+    // --- The network as recorders see it
     /// The egress queues of all switches, by node and port.
     virtual void ForEachQueue(const QueueVisitor& visit) const = 0;
     /// The ports of all hosts; without statistics.
@@ -150,7 +145,6 @@ class Episode
     virtual void TraceEvents(const MarkCallback& marked, const PauseCallback& paused) = 0;
     /// Captures frames as the scenario has it, from now on. \throws ScenarioError
     virtual std::unique_ptr<Capture> MakeCapture() = 0;
-    /// @}
 
   protected:
     /// Both ends of a flow, not started.
@@ -167,7 +161,7 @@ class Episode
     /// Payload bytes that the senders of flows put on the wire, retransmissions included.
     uint64_t TransmittedByFlows() const { return m_transmittedPayload; }
     /// Destroys the flows: a derived class calls it in its destructor if its flows need its members.
-    void ForgetFlows();
+    void ForgetFlows() { m_flows.clear(); }
 
   private:
     /// A flow and, while it is live, its place among those that are.
@@ -226,5 +220,3 @@ class Episode
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_RUN_EPISODE_H

@@ -72,15 +72,13 @@ LinkSchedules
 ReadLinkRates(JsonReader& root, const std::vector<LinkSpec>& links)
 {
     LinkSchedules schedules;
-    for (const auto& json : root.List("link_rates", bounds::LINKS))
+    const auto read = [&](JsonReader& section)
     {
-        JsonReader section(json, "link_rates[" + std::to_string(schedules.size()) + "]");
         const auto from = section.Whole<uint32_t>("from", 0, bounds::NODES - 1);
         const auto to = section.Whole<uint32_t>("to", 0, bounds::NODES - 1);
         const LinkSpec& link = FindLink(links, from, to, section.Path("from"));
         auto steps = ReadSteps(section, link.delay);
         const auto period = section.Whole<int64_t>("period_ns", WITHOUT_END, bounds::TIME_NS);
-        section.RefuseOthers();
         const bool repeats = period != WITHOUT_END;
         if (repeats && period * PS_PER_NS <= steps.back().begin)
         {
@@ -98,7 +96,8 @@ ReadLinkRates(JsonReader& root, const std::vector<LinkSpec>& links)
         schedules.insert_or_assign(
             {from, to},
             LinkSchedule(std::move(steps), repeats ? period * PS_PER_NS : NEVER));
-    }
+    };
+    root.Each("link_rates", bounds::LINKS, read);
     return schedules;
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The key link_rates: links whose rate and delay change over time.
-#ifndef NS3_ENV_RUN_LINK_RATES_H
-#define NS3_ENV_RUN_LINK_RATES_H
+#pragma once
 
 #include "ns3_env/cpp/engine/link-schedule.h"
 
@@ -27,5 +26,3 @@ LinkSchedules ReadLinkRates(JsonReader& root, const std::vector<LinkSpec>& links
 void CheckLinkRates(const Scenario& scenario, bool fluid);
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_RUN_LINK_RATES_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // How a network's packets choose among equal paths, and when its links fail.
-#ifndef NS3_ENV_RUN_PATH_SPEC_H
-#define NS3_ENV_RUN_PATH_SPEC_H
+#pragma once
 
 #include "ns3_env/cpp/contract/units.h"
 
@@ -41,5 +40,3 @@ struct PathSpec
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_RUN_PATH_SPEC_H

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Queues, losses, stream counts and totals of a run, whatever carried the packets.
-#ifndef NS3_ENV_RUN_RUN_REPORT_H
-#define NS3_ENV_RUN_RUN_REPORT_H
+#pragma once
 
 #include "ns3_env/cpp/engine/losses.h"
 #include "ns3_env/cpp/engine/queue-stats.h"
 
 #include <cstdint>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -43,12 +43,12 @@ struct EgressQueue
     uint32_t port; ///< its index at the node
     uint32_t peer; ///< node at the other end of its link
     double rateBps;
-    uint64_t bytes;
+    uint64_t bytes{0};
     uint64_t txBytes;                  ///< sent so far
-    Picos paused;                      ///< how long its peer has held it back so far
-    uint64_t pauseFrames;              ///< frames received from its peer
-    uint64_t pauseFramesSent;          ///< frames sent to its peer
-    const QueueStats* stats;           ///< null if no statistics are kept
+    Picos paused{0};                   ///< how long its peer has held it back so far
+    uint64_t pauseFrames{0};           ///< frames received from its peer
+    uint64_t pauseFramesSent{0};       ///< frames sent to its peer
+    const QueueStats* stats{nullptr};  ///< null if no statistics are kept
     std::vector<ClassQueue> classes{}; ///< empty if there is one class
     uint64_t pauseStorms{0};           ///< detected by its watchdog
     Picos stormTime{0};                ///< their duration so far; of classes, the sum
@@ -95,7 +95,23 @@ struct PauseCircle
     size_t others{0};        ///< ports, also of hosts, that wait for these
 
     /// A sentence for readers of the results.
-    std::string Text() const;
+    std::string Text() const
+    {
+        std::ostringstream text;
+        text << "PFC deadlock: pauses wait for each other in a circle, and nothing moves there any "
+                "more:";
+        for (const Held& held : ports)
+        {
+            text << (&held == &ports.front() ? " node " : ", node ") << held.node << " port "
+                 << held.port << " is paused by node " << held.peer;
+        }
+        if (others > 0)
+        {
+            text << "; " << others << (others == 1 ? " more port waits" : " more ports wait")
+                 << " for these";
+        }
+        return text.str();
+    }
 };
 
 /// Payload bytes of one stream. Bytes neither received nor lost are in flight.
@@ -122,5 +138,3 @@ struct RunTotals
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_RUN_RUN_REPORT_H

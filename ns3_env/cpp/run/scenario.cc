@@ -53,31 +53,29 @@ ReadNodes(JsonReader& root, Scenario& s)
             s.hostOfCard.emplace(nodes[i], hosts[i]);
         }
     }
-    for (const auto& json : root.List("links", bounds::LINKS))
+    const auto readLink = [&](JsonReader& link)
     {
-        JsonReader link(json, "links[" + std::to_string(s.links.size()) + "]");
         s.links.push_back({link.Whole<uint32_t>("a", 0, last),
                            link.Whole<uint32_t>("b", 0, last),
                            link.Number("rate_bps", bounds::LEAST_LINK_RATE_BPS, bounds::RATE_BPS),
-                           link.Whole<int64_t>("delay_ns", 0, bounds::DELAY_NS) * PS_PER_NS});
-        link.RefuseOthers();
-    }
+                           link.Time("delay_ns", 0, bounds::DELAY_NS)});
+    };
+    root.Each("links", bounds::LINKS, readLink);
 }
 
 void
 ReadControllers(JsonReader& root, Scenario& s)
 {
-    for (const auto& json : root.List("controllers", bounds::CONTROLLERS))
+    const auto read = [&s](JsonReader& section)
     {
-        JsonReader section(json, ControllerKey(s.controllers.size()));
         ControllerSpec spec{section.Text("name"), {}};
         if (section.Has("attributes"))
         {
             spec.attributes = section.Values("attributes");
         }
-        section.RefuseOthers();
         s.controllers.push_back(std::move(spec));
-    }
+    };
+    root.Each("controllers", bounds::CONTROLLERS, read);
     if (s.controllers.empty())
     {
         throw ScenarioError("'controllers' is empty: flows need at least one");
@@ -164,7 +162,7 @@ struct FlowColumns
 };
 
 FlowColumns
-ReadFlowColumns(JsonReader section, const Scenario& s)
+ReadFlowColumns(JsonReader& section, const Scenario& s)
 {
     const auto lastNode = static_cast<uint32_t>(s.isSwitch.size()) - 1;
     const auto lastController = static_cast<uint32_t>(s.controllers.size()) - 1;
@@ -177,7 +175,6 @@ ReadFlowColumns(JsonReader section, const Scenario& s)
     columns.slot = section.Wholes<int32_t>("slot", bounds::FLOWS, -1, int32_t{bounds::FLOWS} - 1);
     columns.group = ReadGroups(section, s, columns.src.size());
     columns.own = ReadClassColumn(section, s, columns.src.size());
-    section.RefuseOthers();
     return columns;
 }
 
@@ -230,7 +227,7 @@ MakeFlows(const FlowColumns& columns, Scenario& s)
 }
 
 void
-ReadStreams(JsonReader section, Scenario& s)
+ReadStreams(JsonReader& section, Scenario& s)
 {
     const auto lastNode = static_cast<uint32_t>(s.isSwitch.size()) - 1;
     const auto src = section.Wholes<uint32_t>("src", bounds::STREAMS, 0, lastNode);
@@ -241,7 +238,6 @@ ReadStreams(JsonReader section, Scenario& s)
     const auto stop =
         section.Wholes<int64_t>("stop_ns", bounds::STREAMS, UNSTOPPED, bounds::TIME_NS);
     const auto own = ReadClassColumn(section, s, src.size());
-    section.RefuseOthers();
     const Rows rows("streams", s);
     rows.SameLength(src.size(), {dst.size(), rate.size(), start.size(), stop.size(), own.size()});
     for (size_t i = 0; i < src.size(); ++i)
@@ -265,7 +261,7 @@ ReadStreams(JsonReader section, Scenario& s)
 }
 
 void
-ReadRecord(JsonReader section, Scenario& s)
+ReadRecord(JsonReader& section, Scenario& s)
 {
     s.recordQueues = section.Flag("queues", true);
     s.recordWindows = section.Flag("windows", false);
@@ -274,17 +270,14 @@ ReadRecord(JsonReader section, Scenario& s)
     s.recordControllerState = section.Flag("controller_state", false);
     s.recordControllerCounters = section.Flag("controller_counters", false);
     s.recordTransitions = section.Flag("transitions", false);
-    s.queueSeriesInterval =
-        section.Whole<int64_t>("queue_series_ns", 0, bounds::TIME_NS, int64_t{0}) * PS_PER_NS;
-    s.filmInterval = section.Whole<int64_t>("film_ns", 0, bounds::TIME_NS, int64_t{0}) * PS_PER_NS;
-    if (section.Has("measurement"))
+    s.queueSeriesInterval = section.TimeOr0("queue_series_ns");
+    s.filmInterval = section.TimeOr0("film_ns");
+    const auto readWindow = [](JsonReader& window) -> TimeSpan
     {
-        JsonReader window = section.Sub("measurement");
-        const auto begin = window.Whole<int64_t>("begin_ns", 0, bounds::TIME_NS - 1);
-        const auto end = window.Whole<int64_t>("end_ns", begin + 1, bounds::TIME_NS);
-        s.measurement = {begin * PS_PER_NS, end * PS_PER_NS};
-        window.RefuseOthers();
-    }
+        const Picos begin = window.Time("begin_ns", 0, bounds::TIME_NS - 1);
+        return {begin, window.Time("end_ns", begin / PS_PER_NS + 1)};
+    };
+    s.measurement = section.Maybe("measurement", readWindow);
     PcapSpec pcap;
     if (section.Has("pcap_ports"))
     {
@@ -303,7 +296,6 @@ ReadRecord(JsonReader section, Scenario& s)
     {
         throw ScenarioError("'record.pcap_ports' needs 'record.pcap', the prefix of the files");
     }
-    section.RefuseOthers();
 }
 
 } // namespace
@@ -355,7 +347,7 @@ Scenario::FromJson(std::string text, const OwnKeys& own, bool withFlows)
     Scenario s;
     JsonReader root(json, "");
     s.seed = root.Whole<uint64_t>("seed", 0, UINT64_MAX);
-    s.timeLimit = root.Whole<int64_t>("time_limit_ns", 1, bounds::TIME_NS) * PS_PER_NS;
+    s.timeLimit = root.Time("time_limit_ns", 1);
     s.payloadBytes = root.Whole<uint32_t>("payload_bytes", 1, bounds::PAYLOAD_BYTES);
     ReadNodes(root, s);
     if (root.Has("link_rates"))
@@ -363,13 +355,13 @@ Scenario::FromJson(std::string text, const OwnKeys& own, bool withFlows)
         s.schedules = ReadLinkRates(root, s.links);
     }
     own(root, s);
-    if (root.Has("loss"))
+    const auto readLoss = [&s](JsonReader& loss)
     {
-        JsonReader loss = root.Sub("loss");
-        s.lossProbability = loss.Number("probability", 0.0, 1.0);
+        const double probability = loss.Number("probability", 0.0, 1.0);
         s.corruption = ReadCorruption(loss, static_cast<uint32_t>(s.isSwitch.size()) - 1);
-        loss.RefuseOthers();
-    }
+        return probability;
+    };
+    s.lossProbability = root.Maybe("loss", readLoss).value_or(0);
     if (withFlows)
     {
         ReadControllers(root, s);
@@ -381,7 +373,8 @@ Scenario::FromJson(std::string text, const OwnKeys& own, bool withFlows)
     s.clock = ReadClock(root);
     if (withFlows)
     {
-        const FlowColumns flows = ReadFlowColumns(root.Sub("flows"), s);
+        const FlowColumns flows =
+            root.Sub("flows", [&s](JsonReader& section) { return ReadFlowColumns(section, s); });
         for (auto& column : json["flows"])
         {
             if (auto* values = column.get_ptr<nlohmann::json::array_t*>())
@@ -391,23 +384,24 @@ Scenario::FromJson(std::string text, const OwnKeys& own, bool withFlows)
         }
         MakeFlows(flows, s);
     }
-    if (root.Has("dependencies"))
+    const auto readDependencies = [&s](JsonReader& section)
     {
         std::vector<Picos> starts;
         for (const FlowEntry& entry : s.flows)
         {
             starts.push_back(entry.flow.start);
         }
-        s.dependencies = ReadDependencies(root.Sub("dependencies"), starts);
-    }
+        return ReadDependencies(section, starts);
+    };
+    s.dependencies = root.Maybe("dependencies", readDependencies);
     if (root.Has("streams"))
     {
-        ReadStreams(root.Sub("streams"), s);
+        root.Sub("streams", [&s](JsonReader& section) { ReadStreams(section, s); });
     }
     s.columns = root.Flag("columns", false);
     if (root.Has("record"))
     {
-        ReadRecord(root.Sub("record"), s);
+        root.Sub("record", [&s](JsonReader& section) { ReadRecord(section, s); });
     }
     root.RefuseOthers();
     return s;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Scenario of one episode, as the simulator reads it from JSON.
-#ifndef NS3_ENV_RUN_SCENARIO_H
-#define NS3_ENV_RUN_SCENARIO_H
+#pragma once
 
 #include "dependency-spec.h"
 #include "link-rates.h"
@@ -161,5 +160,3 @@ struct Scenario
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_RUN_SCENARIO_H

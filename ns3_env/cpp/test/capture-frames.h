@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Frames of a capture, as a test reads them from a pcapng file.
-#ifndef NS3_ENV_TEST_CAPTURE_FRAMES_H
-#define NS3_ENV_TEST_CAPTURE_FRAMES_H
+#pragma once
 
 #include "files.h"
 
@@ -86,5 +85,3 @@ FramesOf(const Bytes& file)
 }
 
 } // namespace ns3::env::test
-
-#endif // NS3_ENV_TEST_CAPTURE_FRAMES_H

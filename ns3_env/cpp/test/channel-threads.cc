@@ -6,7 +6,6 @@
 #include "ns3_env/cpp/channel/lifeline.h"
 #include "ns3_env/cpp/channel/simulator-channel.h"
 
-#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>

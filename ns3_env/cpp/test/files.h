@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Files of a test: a separate folder, and the bytes of a file.
-#ifndef NS3_ENV_TEST_FILES_H
-#define NS3_ENV_TEST_FILES_H
+#pragma once
 
 #include <cstdint>
 #include <cstdlib>
@@ -31,8 +30,7 @@ class TemporaryFolder
         m_path = name;
     }
     ~TemporaryFolder() { std::filesystem::remove_all(m_path); }
-    TemporaryFolder(const TemporaryFolder&) = delete;
-    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+    TemporaryFolder(TemporaryFolder&&) = delete;
 
     std::string operator/(const std::string& name) const { return (m_path / name).string(); }
     size_t Files() const
@@ -52,5 +50,3 @@ ReadFile(const std::string& name)
 }
 
 } // namespace ns3::env::test
-
-#endif // NS3_ENV_TEST_FILES_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Small networks that tests run on.
-#ifndef NS3_ENV_TEST_SCENARIOS_H
-#define NS3_ENV_TEST_SCENARIOS_H
+#pragma once
 
 #include "ns3_env/cpp/run/scenario.h"
 
@@ -67,5 +66,3 @@ void AddStream(Scenario& scenario,
 void SetWindow(Scenario& scenario, uint64_t bytes);
 
 } // namespace ns3::env::test
-
-#endif // NS3_ENV_TEST_SCENARIOS_H

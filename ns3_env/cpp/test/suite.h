@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Tests in suites: a promise each, and the checks that it consists of.
-#ifndef NS3_ENV_TEST_SUITE_H
-#define NS3_ENV_TEST_SUITE_H
+#pragma once
 
 #include <cmath>
 #include <exception>
@@ -37,8 +36,7 @@ class Case
   public:
     explicit Case(std::string name);
     ~Case();
-    Case(const Case&) = delete;
-    Case& operator=(const Case&) = delete;
+    Case(Case&&) = delete;
 };
 
 /// Ends a test that cannot continue.
@@ -174,5 +172,3 @@ Near(long double a, long double b, long double tolerance)
 #define ASSERT_GT(a, b, message) NS3_ENV_RELATION(a, greater, " > ", b, message, true)
 #define ASSERT_GE(a, b, message) NS3_ENV_RELATION(a, greater_equal, " >= ", b, message, true)
 #define ASSERT_NEAR(a, b, tolerance, message) NS3_ENV_NEAR(a, b, tolerance, message, true)
-
-#endif // NS3_ENV_TEST_SUITE_H

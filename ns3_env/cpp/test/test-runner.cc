@@ -6,7 +6,6 @@
 
 #include <chrono>
 #include <exception>
-#include <iomanip>
 #include <iostream>
 #include <map>
 #include <string_view>

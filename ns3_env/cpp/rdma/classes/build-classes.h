@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // A scenario's traffic classes: checked against its network, given to its ports.
-#ifndef NS3_ENV_RDMA_CLASSES_BUILD_CLASSES_H
-#define NS3_ENV_RDMA_CLASSES_BUILD_CLASSES_H
+#pragma once
 
 #include "ns3_env/cpp/rdma/switch/network-rules.h"
 #include "ns3_env/cpp/rdma/switch/switch.h"
@@ -26,15 +25,11 @@ QueuesOfClasses(const SwitchPort& port, const std::vector<TrafficClass>& classes
 /// Finishes the classes' records at the end of the run.
 void FinishClassRecords(SwitchPort& port, const std::vector<TrafficClass>& classes, Picos now);
 
-/// @name A class of a switch's or a host's port; `several`: there are several
-/// @{
+// --- A class of a switch's or a host's port; `several`: there are several
 bool IsPaused(const Port& port, bool several, uint32_t trafficClass);
 const PacketFifo& QueueOf(const SwitchPort& port, bool several, uint32_t trafficClass);
-/// @}
 
 /// The minimum share of a link of a class with a weight while no strict one sends; 1 without weights.
 double LeastShare(const std::vector<TrafficClass>& classes);
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_CLASSES_BUILD_CLASSES_H

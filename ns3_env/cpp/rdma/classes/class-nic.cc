@@ -37,30 +37,6 @@ ClassNic::AddFlow(QueuePair& flow)
 }
 
 void
-ClassNic::RemoveFlow(QueuePair& flow)
-{
-    m_queues[flow.Class()].flows.Remove(flow);
-}
-
-void
-ClassNic::OnReadiness(const QueuePair& flow)
-{
-    m_queues[flow.Class()].flows.OnChange(flow);
-}
-
-bool
-ClassNic::HoldsBack(const QueuePair& flow) const
-{
-    return m_pauses.Of(flow.Class());
-}
-
-Picos
-ClassNic::HeldBackFor(const QueuePair& flow, Picos now) const
-{
-    return m_pauses.Time(flow.Class(), now);
-}
-
-void
 ClassNic::Kick()
 {
     while (Packet* ack = m_acks.Pop())

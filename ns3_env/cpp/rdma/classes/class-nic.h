@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Network card of a network with several traffic classes: ACKs, flows and pauses of each.
-#ifndef NS3_ENV_RDMA_CLASSES_CLASS_NIC_H
-#define NS3_ENV_RDMA_CLASSES_CLASS_NIC_H
+#pragma once
 
 #include "class-pauses.h"
 #include "class-scheduler.h"
@@ -26,10 +25,13 @@ class ClassNic final : public Nic
              uint32_t frameBytes);
 
     void AddFlow(QueuePair& flow) override;
-    void RemoveFlow(QueuePair& flow) override;
+    void RemoveFlow(QueuePair& flow) override { m_queues[flow.Class()].flows.Remove(flow); }
     const ClassPauses& Pauses() const { return m_pauses; }
-    bool HoldsBack(const QueuePair& flow) const override;
-    Picos HeldBackFor(const QueuePair& flow, Picos now) const override;
+    bool HoldsBack(const QueuePair& flow) const override { return m_pauses.Of(flow.Class()); }
+    Picos HeldBackFor(const QueuePair& flow, Picos now) const override
+    {
+        return m_pauses.Time(flow.Class(), now);
+    }
 
     void Kick() override;
 
@@ -38,7 +40,10 @@ class ClassNic final : public Nic
     Packet* Dequeue(Picos now);
     Picos NextReady(Picos now) const;
     void OnPfc(const Packet& frame) override;
-    void OnReadiness(const QueuePair& flow) override;
+    void OnReadiness(const QueuePair& flow) override
+    {
+        m_queues[flow.Class()].flows.OnChange(flow);
+    }
     void OnFail(Picos now) override { m_pauses.ReleaseAll(now); }
 
     struct Queue
@@ -53,5 +58,3 @@ class ClassNic final : public Nic
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_CLASSES_CLASS_NIC_H

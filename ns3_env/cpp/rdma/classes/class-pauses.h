@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Which classes of a port its peer has paused, and for how long.
-#ifndef NS3_ENV_RDMA_CLASSES_CLASS_PAUSES_H
-#define NS3_ENV_RDMA_CLASSES_CLASS_PAUSES_H
+#pragma once
 
 #include "ns3_env/cpp/contract/traffic-class.h"
 #include "ns3_env/cpp/contract/units.h"
@@ -60,5 +59,3 @@ class ClassPauses
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_CLASSES_CLASS_PAUSES_H

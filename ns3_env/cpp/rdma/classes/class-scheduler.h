@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The class that a port serves next: strict classes first, then weighted ones in rounds.
-#ifndef NS3_ENV_RDMA_CLASSES_CLASS_SCHEDULER_H
-#define NS3_ENV_RDMA_CLASSES_CLASS_SCHEDULER_H
+#pragma once
 
 #include "ns3_env/cpp/contract/traffic-class.h"
 
@@ -14,14 +13,12 @@
 namespace ns3::env::rdma
 {
 
-/**
- * Strict classes in their order, then those with weights by deficit round robin (Shreedhar 1996), in the form that lets a
- * class send while it has any credit left and so run into debt by less than a frame (surplus round robin, Adiseshu 1996):
- * no frame's length must be known beforehand. Together: transmission selection of IEEE 802.1Qaz.
- *
- * The smallest weight's quantum is one full frame, so that every visit sends. A class without packets loses its credit;
- * debts stay.
- */
+/// Strict classes in their order, then those with weights by deficit round robin (Shreedhar 1996), in the form that lets a
+/// class send while it has any credit left and so run into debt by less than a frame (surplus round robin, Adiseshu 1996):
+/// no frame's length must be known beforehand. Together: transmission selection of IEEE 802.1Qaz.
+///
+/// The smallest weight's quantum is one full frame, so that every visit sends. A class without packets loses its credit;
+/// debts stay.
 class ClassScheduler
 {
   public:
@@ -90,5 +87,3 @@ class ClassScheduler
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_CLASSES_CLASS_SCHEDULER_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Switch of a network with several traffic classes: a queue, pauses, headroom and marks for each.
-#ifndef NS3_ENV_RDMA_CLASSES_CLASS_SWITCH_H
-#define NS3_ENV_RDMA_CLASSES_CLASS_SWITCH_H
+#pragma once
 
 #include "class-pauses.h"
 #include "class-scheduler.h"
@@ -16,10 +15,8 @@ namespace ns3::env::rdma
 
 class ClassSwitch;
 
-/**
- * A switch's port with a queue for each class. A packet, ACKs included, is of its flow's class. Its marks, and the queue
- * length in its telemetry, are those of its class; transmitted bytes and flows there are those of the port.
- */
+/// A switch's port with a queue for each class. A packet, ACKs included, is of its flow's class. Its marks, and the queue
+/// length in its telemetry, are those of its class; transmitted bytes and flows there are those of the port.
 class ClassPort : public SwitchPort
 {
   public:
@@ -105,5 +102,3 @@ class ClassSwitch final : public Switch
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_CLASSES_CLASS_SWITCH_H

@@ -38,12 +38,11 @@ Dcqcn::GetTypeId()
                     "the paper); 0: none.",
                     &Dcqcn::m_byteCounter,
                     {0, 0, 1e15})
-            .Flag(
-                "KeepTarget",
-                "Whether cuts without an increase between them keep the target rate; otherwise it "
-                "is the rate before each cut, as in the paper.",
-                &Dcqcn::m_keepTarget,
-                true)
+            .Flag("KeepTarget",
+                  "Whether cuts without an increase between them keep the target rate; otherwise "
+                  "it is the rate before each cut, as in the paper.",
+                  &Dcqcn::m_keepTarget,
+                  true)
             .Number("FastRecoveryStages",
                     "Increases towards the target before the target itself grows (F).",
                     &Dcqcn::m_fastRecovery,
@@ -57,8 +56,8 @@ Dcqcn::GetTypeId()
                     &Dcqcn::m_hyperFraction,
                     {2e-3, 0.0, 1.0})
             .Number("Kmin",
-                    "Marking of its switches under ecn: auto, bytes at MarkingRate: none below "
-                    "(5 kB in the paper).",
+                    "Marking of its switches under ecn: auto, bytes at MarkingRate: none below (5 "
+                    "kB in the paper).",
                     &Dcqcn::m_kminBytes,
                     {100e3, 0.0, 1e12})
             .Number("Kmax",
@@ -84,8 +83,8 @@ Dcqcn::GetTypeId()
                   &Dcqcn::m_rateWindow,
                   false)
             .Flag("TimerEvents",
-                  "Whether timers are events, which take their turn among those of their "
-                  "instant; otherwise they come first. Always so under timing: published.",
+                  "Whether timers are events, which take their turn among those of their instant; "
+                  "otherwise they come first. Always so under timing: published.",
                   &Dcqcn::m_timerEvents,
                   false)
             .State("Alpha",

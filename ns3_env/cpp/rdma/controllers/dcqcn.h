@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // DCQCN controller: marks cut the rate by alpha/2, a timer brings it back in three stages.
-#ifndef NS3_ENV_RDMA_CONTROLLERS_DCQCN_H
-#define NS3_ENV_RDMA_CONTROLLERS_DCQCN_H
+#pragma once
 
 #include "ns3/event-id.h"
 #include "ns3/nstime.h"
@@ -15,10 +14,8 @@
 namespace ns3::env::rdma::published
 {
 
-/**
- * Three timers, which start at the first mark. Whether a timer acts before or after a departure or an ACK of its
- * own nanosecond is left to the order of events: the one scheduled first runs first.
- */
+/// Three timers, which start at the first mark. Whether a timer acts before or after a departure or an ACK of its
+/// own nanosecond is left to the order of events: the one scheduled first runs first.
 class DcqcnTimers
 {
   public:
@@ -45,8 +42,7 @@ class DcqcnTimers
         }
     }
 
-    DcqcnTimers(const DcqcnTimers&) = delete;
-    DcqcnTimers& operator=(const DcqcnTimers&) = delete;
+    DcqcnTimers(DcqcnTimers&&) = delete;
 
     /// Restarts the increase after a cut of the rate.
     void RestartIncrease()
@@ -87,12 +83,10 @@ class DcqcnTimers
 namespace ns3::env::rdma
 {
 
-/**
- * DCQCN's reaction point (Zhu 2015, sec. 3) as the published simulator runs it: marks come with ACKs, and the rate
- * increases only by a timer (docs/sources/published-simulator.md, "Controllers"); with the attribute ByteCounter also
- * by a byte counter, as in the paper. Its timers are evaluated when a packet leaves or an ACK arrives, as only then
- * does the rate matter: a flow costs no event, unless the attribute TimerEvents requests them.
- */
+/// DCQCN's reaction point (Zhu 2015, sec. 3) as the published simulator runs it: marks come with ACKs, and the rate
+/// increases only by a timer (docs/sources/published-simulator.md, "Controllers"); with the attribute ByteCounter also
+/// by a byte counter, as in the paper. Its timers are evaluated when a packet leaves or an ACK arrives, as only then
+/// does the rate matter: a flow costs no event, unless the attribute TimerEvents requests them.
 class Dcqcn : public CongestionControl
 {
   public:
@@ -156,5 +150,3 @@ class Dcqcn : public CongestionControl
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_CONTROLLERS_DCQCN_H

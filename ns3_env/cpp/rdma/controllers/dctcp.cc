@@ -5,7 +5,6 @@
 #include "ns3_env/cpp/contract/declaration.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace ns3::env::rdma
 {
@@ -39,18 +38,6 @@ Dctcp::GetEcnConfig() const
 {
     // one threshold K (docs/sources/published-simulator.md, "Switch")
     return {.enabled = true, .kminBytes = 30e3, .kmaxBytes = 30e3, .pmax = 1.0, .atRateBps = 10e9};
-}
-
-void
-Dctcp::OnFlowStart(FlowState& flow)
-{
-    Apply(flow, flow.Path().hostRateBps);
-}
-
-double
-Dctcp::GetWindowFloor(const FlowState& flow) const
-{
-    return flow.Path().WindowAt(flow.Path().minRateBps);
 }
 
 void

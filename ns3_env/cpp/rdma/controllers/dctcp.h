@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // DCTCP controller of an RDMA flow, by the fraction of marked packets in a window.
-#ifndef NS3_ENV_RDMA_CONTROLLERS_DCTCP_H
-#define NS3_ENV_RDMA_CONTROLLERS_DCTCP_H
+#pragma once
 
 #include "ns3/traced-value.h"
 #include "ns3_env/cpp/contract/congestion-control.h"
@@ -9,19 +8,20 @@
 namespace ns3::env::rdma
 {
 
-/**
- * DCTCP (Alizadeh 2010) as the reference simulator runs it on queue pairs: rate and window together,
- * line-rate start, no delayed ACK (docs/sources/published-simulator.md, "Controllers").
- */
+/// DCTCP (Alizadeh 2010) as the reference simulator runs it on queue pairs: rate and window together,
+/// line-rate start, no delayed ACK (docs/sources/published-simulator.md, "Controllers").
 class Dctcp : public CongestionControl
 {
   public:
     static TypeId GetTypeId();
 
     EcnConfig GetEcnConfig() const override;
-    void OnFlowStart(FlowState& flow) override;
+    void OnFlowStart(FlowState& flow) override { Apply(flow, flow.Path().hostRateBps); }
     void OnAck(FlowState& flow, const AckSample& ack) override;
-    double GetWindowFloor(const FlowState& flow) const override;
+    double GetWindowFloor(const FlowState& flow) const override
+    {
+        return flow.Path().WindowAt(flow.Path().minRateBps);
+    }
 
     double Alpha() const { return m_alpha; }
 
@@ -42,5 +42,3 @@ class Dctcp : public CongestionControl
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_CONTROLLERS_DCTCP_H

@@ -12,13 +12,28 @@ class FixedWindow : public CongestionControl
   public:
     static TypeId GetTypeId();
 
-    double GetWindowFloor(const FlowState& flow) const override;
-    void OnFlowStart(FlowState& flow) override;
-    void OnAck(FlowState& flow, const AckSample& ack) override;
+    double GetWindowFloor(const FlowState& flow) const override
+    {
+        const double window = Window(flow);
+        return window > 0.0 ? window : CongestionControl::GetWindowFloor(flow);
+    }
+
+    void OnFlowStart(FlowState& flow) override
+    {
+        if (const double window = Window(flow); window > 0.0)
+        {
+            flow.SetWindow(window);
+        }
+    }
+
+    void OnAck(FlowState&, const AckSample&) override {}
 
   private:
     /// Window in bytes of payload; 0 without one.
-    double Window(const FlowState& flow) const;
+    double Window(const FlowState& flow) const
+    {
+        return m_windowBytes > 0.0 ? m_windowBytes : m_windowBdps * flow.Path().bdpBytes;
+    }
 
     double m_windowBytes; ///< attribute Window
     double m_windowBdps;  ///< attribute WindowBdp
@@ -41,33 +56,6 @@ FixedWindow::GetTypeId()
                     &FixedWindow::m_windowBdps,
                     {0.0, 0.0, 1e6});
     return tid;
-}
-
-double
-FixedWindow::Window(const FlowState& flow) const
-{
-    return m_windowBytes > 0.0 ? m_windowBytes : m_windowBdps * flow.Path().bdpBytes;
-}
-
-double
-FixedWindow::GetWindowFloor(const FlowState& flow) const
-{
-    const double window = Window(flow);
-    return window > 0.0 ? window : CongestionControl::GetWindowFloor(flow);
-}
-
-void
-FixedWindow::OnFlowStart(FlowState& flow)
-{
-    if (const double window = Window(flow); window > 0.0)
-    {
-        flow.SetWindow(window);
-    }
-}
-
-void
-FixedWindow::OnAck(FlowState&, const AckSample&)
-{
 }
 
 } // namespace ns3::env::rdma

@@ -27,45 +27,32 @@ Whole(double figure)
 TypeId
 Hpcc::GetTypeId()
 {
-    static TypeId tid =
-        Declaration<Hpcc>("rdma::hpcc")
-            .Number("Eta",
-                    "Target utilisation of the busiest hop.",
-                    &Hpcc::m_eta,
-                    {0.95, 0.01, 1.0})
-            .Number("MaxStage",
-                    "Additive steps below the target before a multiplicative one (0 in the "
-                    "reference presets, 5 in the paper).",
-                    &Hpcc::m_maxStage,
-                    {0, 0, 1'000'000})
-            .Number("AdditiveIncrease",
-                    "Rate added per update, as a fraction of the host's link rate "
-                    "(40 Mb/s at 100 Gb/s).",
-                    &Hpcc::m_increaseFraction,
-                    {4e-4, 0.0, 1.0})
-            .Flag("FastReact",
-                  "React to every ACK; otherwise once per window.",
-                  &Hpcc::m_fastReact,
-                  true)
-            .State("Utilisation",
-                   "u, smoothed utilisation of the busiest hop.",
-                   &Hpcc::m_utilisation)
-            .State("ReferenceRateBps",
-                   "The rate that commits once per window.",
-                   &Hpcc::m_referenceRateBps);
+    static TypeId tid = Declaration<Hpcc>("rdma::hpcc")
+                            .Number("Eta",
+                                    "Target utilisation of the busiest hop.",
+                                    &Hpcc::m_eta,
+                                    {0.95, 0.01, 1.0})
+                            .Number("MaxStage",
+                                    "Additive steps below the target before a multiplicative one "
+                                    "(0 in the reference presets, 5 in the paper).",
+                                    &Hpcc::m_maxStage,
+                                    {0, 0, 1'000'000})
+                            .Number("AdditiveIncrease",
+                                    "Rate added per update, as a fraction of the host's link rate "
+                                    "(40 Mb/s at 100 Gb/s).",
+                                    &Hpcc::m_increaseFraction,
+                                    {4e-4, 0.0, 1.0})
+                            .Flag("FastReact",
+                                  "React to every ACK; otherwise once per window.",
+                                  &Hpcc::m_fastReact,
+                                  true)
+                            .State("Utilisation",
+                                   "u, smoothed utilisation of the busiest hop.",
+                                   &Hpcc::m_utilisation)
+                            .State("ReferenceRateBps",
+                                   "The rate that commits once per window.",
+                                   &Hpcc::m_referenceRateBps);
     return tid;
-}
-
-IntRequest
-Hpcc::GetIntRequest() const
-{
-    return {.wireBytes = 42, .hopRecords = true, .quantised = true};
-}
-
-double
-Hpcc::GetWindowFloor(const FlowState& flow) const
-{
-    return WindowFor(flow.Path(), flow.Path().minRateBps);
 }
 
 double

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // HPCC controller, by the utilisation of the busiest hop on a flow's path (Li 2019).
-#ifndef NS3_ENV_RDMA_CONTROLLERS_HPCC_H
-#define NS3_ENV_RDMA_CONTROLLERS_HPCC_H
+#pragma once
 
 #include "ns3/traced-value.h"
 #include "ns3_env/cpp/contract/congestion-control.h"
@@ -10,18 +9,22 @@
 namespace ns3::env::rdma
 {
 
-/**
- * High Precision Congestion Control (Li et al., SIGCOMM 2019) as the reference simulator has it
- * (docs/sources/published-simulator.md, "Controllers"): one rate for all hops, a reaction on every ACK, a reference rate that
- * commits once per window. The defaults are those of its published presets.
- */
+/// High Precision Congestion Control (Li et al., SIGCOMM 2019) as the reference simulator has it
+/// (docs/sources/published-simulator.md, "Controllers"): one rate for all hops, a reaction on every ACK, a reference rate that
+/// commits once per window. The defaults are those of its published presets.
 class Hpcc : public CongestionControl
 {
   public:
     static TypeId GetTypeId();
 
-    IntRequest GetIntRequest() const override;
-    double GetWindowFloor(const FlowState& flow) const override;
+    IntRequest GetIntRequest() const override
+    {
+        return {.wireBytes = 42, .hopRecords = true, .quantised = true};
+    }
+    double GetWindowFloor(const FlowState& flow) const override
+    {
+        return WindowFor(flow.Path(), flow.Path().minRateBps);
+    }
     void OnFlowStart(FlowState& flow) override;
     void OnAck(FlowState& flow, const AckSample& ack) override;
 
@@ -56,5 +59,3 @@ class Hpcc : public CongestionControl
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_CONTROLLERS_HPCC_H

@@ -25,8 +25,7 @@ Mpcc::GetTypeId()
                     &Mpcc::m_weightQueue,
                     {defaults.cost.weightQueue, 1e-9, 1e9})
             .Number("WeightWindow",
-                    "W_R, the cost of the window's distance from its fair share in BDPs, "
-                    "squared.",
+                    "W_R, the cost of the window's distance from its fair share in BDPs, squared.",
                     &Mpcc::m_weightWindow,
                     {defaults.cost.weightWindow, 1e-9, 1e9})
             .Number("QueueReference",
@@ -61,8 +60,8 @@ Mpcc::GetTypeId()
                     &Mpcc::m_intervalScale,
                     {defaults.intervalScale, 1e-3, 1e3})
             .Number("AcksPerDecision",
-                    "Decide on the first ACK and every n-th after it; 0 for once per round "
-                    "trip. The model's step is the time between two decisions.",
+                    "Decide on the first ACK and every n-th after it; 0 for once per round trip. "
+                    "The model's step is the time between two decisions.",
                     &Mpcc::m_acksPerDecision,
                     {defaults.acksPerDecision, 0, 1'000'000})
             .Add("Bottleneck",
@@ -76,19 +75,19 @@ Mpcc::GetTypeId()
                                  Bottleneck::LongestDrain,
                                  "LongestDrain"))
             .Add("Solver",
-                 "Qp: the QP's optimum. Lqr: the closed form inside the constraints, "
-                 "unproven; never qpOASES.",
+                 "Qp: the QP's optimum. Lqr: the closed form inside the constraints, unproven; "
+                 "never qpOASES.",
                  EnumValue(defaults.solver),
                  MakeEnumAccessor<MpccSolver>(&Mpcc::m_solver),
                  MakeEnumChecker(MpccSolver::Qp, "Qp", MpccSolver::Lqr, "Lqr"))
             .Flag("Shortcut",
-                  "Solver Qp: take the closed form's inputs where they are proven to be "
-                  "the optimum, and call qpOASES otherwise; false: call qpOASES always.",
+                  "Solver Qp: take the closed form's inputs where they are proven to be the "
+                  "optimum, and call qpOASES otherwise; false: call qpOASES always.",
                   &Mpcc::m_shortcut,
                   defaults.shortcut)
             .Flag("Pacing",
-                  "Send at W / base RTT, as the model assumes (Zheng 2024, eq. 3.3: R_in "
-                  "is linear in W); otherwise at line rate while the window allows.",
+                  "Send at W / base RTT, as the model assumes (Zheng 2024, eq. 3.3: R_in is linear "
+                  "in W); otherwise at line rate while the window allows.",
                   &Mpcc::m_pacing,
                   true)
             .Flag("AtOnce",
@@ -101,8 +100,8 @@ Mpcc::GetTypeId()
                     &Mpcc::m_computationTime,
                     {Time(0), Time(0), Seconds(1000)})
             .Flag("ChargeMeasuredTime",
-                  "Add the time that the decision took on this machine to ComputationTime. "
-                  "Runs are then not reproducible: no two take the same time.",
+                  "Add the time that the decision took on this machine to ComputationTime. Runs "
+                  "are then not reproducible: no two take the same time.",
                   &Mpcc::m_chargeMeasuredTime,
                   false)
             .Flag("MeasureTime",
@@ -147,12 +146,6 @@ Mpcc::GetIntRequest() const
 {
     // 5 hops of Q (32 bit) and N (16 bit), and n_hop (16 bit): 32 B (Zheng 2024, Fig. 5.1)
     return {.wireBytes = 32, .hopRecords = true, .quantised = false};
-}
-
-double
-Mpcc::GetWindowFloor(const FlowState& flow) const
-{
-    return m_floorPackets * flow.Path().packetBytes;
 }
 
 double
@@ -331,12 +324,6 @@ Mpcc::GetCounters() const
             {"qp_infeasible", static_cast<double>(c.infeasible)},
             {"qp_failures", static_cast<double>(c.qp.failures)},
             {"qp_working_set_changes", static_cast<double>(c.qp.workingSetChanges)}};
-}
-
-const DecisionTimes*
-Mpcc::GetDecisionTimes() const
-{
-    return m_times.get();
 }
 
 } // namespace ns3::env::rdma

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // MPCC controller: decision times, telemetry, and the time at which a window takes effect.
-#ifndef NS3_ENV_RDMA_CONTROLLERS_MPCC_H
-#define NS3_ENV_RDMA_CONTROLLERS_MPCC_H
+#pragma once
 
 #include "ns3/event-id.h"
 #include "ns3/nstime.h"
@@ -21,14 +20,12 @@ namespace ns3::env::rdma
 /// Inputs of the control, from a flow and its state switch.
 MpccInput MakeMpccInput(const FlowState& flow, const StateSwitch& state);
 
-/**
- * Model Predictive Congestion Control (Zheng 2024): one QP per ACK, per n ACKs or per round trip.
- *
- * Decisions may take simulated time. The window then takes effect that much later, and the model knows: the time counts
- * as input delay (tau_1), and pending windows as inputs. Every decision takes its own time as if the flow had a
- * separate processor, and all take effect in the order in which they were made:
- * a quicker one waits for those before it.
- */
+/// Model Predictive Congestion Control (Zheng 2024): one QP per ACK, per n ACKs or per round trip.
+///
+/// Decisions may take simulated time. The window then takes effect that much later, and the model knows: the time counts
+/// as input delay (tau_1), and pending windows as inputs. Every decision takes its own time as if the flow had a
+/// separate processor, and all take effect in the order in which they were made:
+/// a quicker one waits for those before it.
 class Mpcc : public CongestionControl
 {
   public:
@@ -39,13 +36,16 @@ class Mpcc : public CongestionControl
     {
         return false;
     } // qpOASES keeps its messages for all together
-    double GetWindowFloor(const FlowState& flow) const override;
+    double GetWindowFloor(const FlowState& flow) const override
+    {
+        return m_floorPackets * flow.Path().packetBytes;
+    }
     double GetRateFloor(const FlowState& flow) const override;
     void OnFlowStart(FlowState& flow) override;
     void OnAck(FlowState& flow, const AckSample& ack) override;
     void OnFlowEnd(FlowState& flow, Picos now) override;
     std::vector<std::pair<std::string, double>> GetCounters() const override;
-    const DecisionTimes* GetDecisionTimes() const override;
+    const DecisionTimes* GetDecisionTimes() const override { return m_times.get(); }
 
   private:
     /// A window that is not in effect yet.
@@ -104,5 +104,3 @@ class Mpcc : public CongestionControl
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_CONTROLLERS_MPCC_H

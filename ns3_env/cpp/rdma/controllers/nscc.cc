@@ -44,12 +44,11 @@ Nscc::GetTypeId()
                 "fi in packets: what a round trip above the target without marks adds, likewise.",
                 &Nscc::m_fair,
                 {5.0, 0.0, 1e3})
-            .Number(
-                "FastIncrease",
-                "fi_scale: bytes added per byte that arrived, after a window that met no queue; "
-                "likewise.",
-                &Nscc::m_fast,
-                {0.25, 0.0, 1e3})
+            .Number("FastIncrease",
+                    "fi_scale: bytes added per byte that arrived, after a window that met no "
+                    "queue; likewise.",
+                    &Nscc::m_fast,
+                    {0.25, 0.0, 1e3})
             .Number("PeriodicIncrease",
                     "eta in packets: added once per round trip whatever happens, likewise.",
                     &Nscc::m_eta,
@@ -245,18 +244,6 @@ Nscc::OnLoss(FlowState& flow)
     m_lost = true; // the window falls to the bytes that arrived, at the end of the period
     m_window -= m_payload;
     Apply(flow);
-}
-
-void
-Nscc::OnNack(FlowState& flow, Picos)
-{
-    OnLoss(flow);
-}
-
-void
-Nscc::OnTimeout(FlowState& flow, Picos)
-{
-    OnLoss(flow);
 }
 
 std::vector<std::pair<std::string, double>>

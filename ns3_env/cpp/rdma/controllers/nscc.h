@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // NSCC controller, by the delay and the mark of each packet, for flows spread over many paths.
-#ifndef NS3_ENV_RDMA_CONTROLLERS_NSCC_H
-#define NS3_ENV_RDMA_CONTROLLERS_NSCC_H
+#pragma once
 
 #include "ns3/traced-value.h"
 #include "ns3_env/cpp/contract/congestion-control.h"
@@ -9,14 +8,12 @@
 namespace ns3::env::rdma
 {
 
-/**
- * Network signalled congestion control after Ultra Ethernet 1.0 (sec. 3.6.13): a window, no pacing. A mark
- * without delay is one path's, which spraying evens out; delay without a mark is a queue that empties; both together
- * cut the window, once per round trip. If the network is far from the window, the window is set to the data that
- * arrived in a round trip (quick adaptation).
- *
- * Left out: credits of the receiver, trimmed packets (switches here trim none), and the choice of paths, which is the switches'.
- */
+/// Network signalled congestion control after Ultra Ethernet 1.0 (sec. 3.6.13): a window, no pacing. A mark
+/// without delay is one path's, which spraying evens out; delay without a mark is a queue that empties; both together
+/// cut the window, once per round trip. If the network is far from the window, the window is set to the data that
+/// arrived in a round trip (quick adaptation).
+///
+/// Left out: credits of the receiver, trimmed packets (switches here trim none), and the choice of paths, which is the switches'.
 class Nscc : public CongestionControl
 {
   public:
@@ -26,8 +23,8 @@ class Nscc : public CongestionControl
     EcnConfig GetEcnConfig() const override;
     void OnFlowStart(FlowState& flow) override;
     void OnAck(FlowState& flow, const AckSample& ack) override;
-    void OnNack(FlowState& flow, Picos now) override;
-    void OnTimeout(FlowState& flow, Picos now) override;
+    void OnNack(FlowState& flow, Picos) override { OnLoss(flow); }
+    void OnTimeout(FlowState& flow, Picos) override { OnLoss(flow); }
     std::vector<std::pair<std::string, double>> GetCounters() const override;
 
     /// The average delay beyond the base RTT.
@@ -83,5 +80,3 @@ class Nscc : public CongestionControl
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_CONTROLLERS_NSCC_H

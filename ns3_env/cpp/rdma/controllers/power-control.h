@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // PowerTCP's control law, with power measured differently by each variant (Addanki 2022).
-#ifndef NS3_ENV_RDMA_CONTROLLERS_POWER_CONTROL_H
-#define NS3_ENV_RDMA_CONTROLLERS_POWER_CONTROL_H
+#pragma once
 
 #include "ns3/traced-value.h"
 #include "ns3_env/cpp/contract/congestion-control.h"
@@ -9,12 +8,10 @@
 namespace ns3::env::rdma
 {
 
-/**
- * PowerTCP (Addanki et al., NSDI 2022): a window in proportion to the inverse of power, the product of the bottleneck's voltage
- * (BDP and queue) and current (throughput and growth of the queue), over its value on a path that is full without a
- * queue. Flows start with a BDP at line rate, which no window exceeds: more cannot be in flight. tau is
- * the network's largest base RTT, as in sec. 4.1.
- */
+/// PowerTCP (Addanki et al., NSDI 2022): a window in proportion to the inverse of power, the product of the bottleneck's voltage
+/// (BDP and queue) and current (throughput and growth of the queue), over its value on a path that is full without a
+/// queue. Flows start with a BDP at line rate, which no window exceeds: more cannot be in flight. tau is
+/// the network's largest base RTT, as in sec. 4.1.
 class PowerControl : public CongestionControl
 {
   public:
@@ -46,5 +43,3 @@ class PowerControl : public CongestionControl
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_CONTROLLERS_POWER_CONTROL_H

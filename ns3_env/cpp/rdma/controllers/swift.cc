@@ -73,18 +73,6 @@ Swift::GetTypeId()
     return tid;
 }
 
-IntRequest
-Swift::GetIntRequest() const
-{
-    return {.wireBytes = 8}; // the sender's timestamp, as TIMELY's
-}
-
-double
-Swift::GetWindowFloor(const FlowState& flow) const
-{
-    return m_minWindow * flow.Path().payloadBytes;
-}
-
 Picos
 Swift::TargetDelay(const PathFacts& path, double packets) const
 {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Swift controller, by the distance of a flow's delay from a target (Kumar 2020).
-#ifndef NS3_ENV_RDMA_CONTROLLERS_SWIFT_H
-#define NS3_ENV_RDMA_CONTROLLERS_SWIFT_H
+#pragma once
 
 #include "ns3/nstime.h"
 #include "ns3/traced-value.h"
@@ -10,20 +9,21 @@
 namespace ns3::env::rdma
 {
 
-/**
- * Swift (Kumar et al., SIGCOMM 2020, Algorithm 1): additive increase below the target delay, a cut in
- * proportion to the excess above it, at most once per round trip. Window only; the rate stays at line.
- *
- * The delay is that of the fabric: the simulated hosts add none, so the endpoint window of sec. 3.2 is
- * left out. A window counts packets of payload, as the queue pair's bytes in flight do.
- */
+/// Swift (Kumar et al., SIGCOMM 2020, Algorithm 1): additive increase below the target delay, a cut in
+/// proportion to the excess above it, at most once per round trip. Window only; the rate stays at line.
+///
+/// The delay is that of the fabric: the simulated hosts add none, so the endpoint window of sec. 3.2 is
+/// left out. A window counts packets of payload, as the queue pair's bytes in flight do.
 class Swift : public CongestionControl
 {
   public:
     static TypeId GetTypeId();
 
-    IntRequest GetIntRequest() const override;
-    double GetWindowFloor(const FlowState& flow) const override;
+    IntRequest GetIntRequest() const override { return {.wireBytes = 8}; }
+    double GetWindowFloor(const FlowState& flow) const override
+    {
+        return m_minWindow * flow.Path().payloadBytes;
+    }
     void OnFlowStart(FlowState& flow) override;
     void OnTakeOver(FlowState& flow, Picos now) override;
     void OnAck(FlowState& flow, const AckSample& ack) override;
@@ -64,5 +64,3 @@ class Swift : public CongestionControl
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_CONTROLLERS_SWIFT_H

@@ -9,19 +9,54 @@
 namespace ns3::env::rdma
 {
 
-/**
- * theta-PowerTCP. It takes the bottleneck's throughput for its rate (eq. 8), so an idle link has power 1 to it, and a
- * lower power is a queue that empties: by sec. 3.5 it never increases by multiplication. Algorithm 2 as it is printed
- * does, and opens all windows whenever a large queue has emptied (attribute MultiplicativeIncrease).
- */
+/// theta-PowerTCP. It takes the bottleneck's throughput for its rate (eq. 8), so an idle link has power 1 to it, and a
+/// lower power is a queue that empties: by sec. 3.5 it never increases by multiplication. Algorithm 2 as it is printed
+/// does, and opens all windows whenever a large queue has emptied (attribute MultiplicativeIncrease).
 class ThetaPowerTcp : public PowerControl
 {
   public:
-    static TypeId GetTypeId();
+    static TypeId GetTypeId()
+    {
+        static TypeId tid = Declaration<ThetaPowerTcp, PowerControl>("rdma::theta-powertcp")
+                                .Flag("MultiplicativeIncrease",
+                                      "Whether a power below 1 counts, as in Algorithm 2; "
+                                      "otherwise it is 1, as sec. 3.5 describes it.",
+                                      &ThetaPowerTcp::m_multiplicativeIncrease,
+                                      false);
+        return tid;
+    }
 
     IntRequest GetIntRequest() const override { return {.wireBytes = 8}; } // the sender's timestamp
-    void OnFlowStart(FlowState& flow) override;
-    void OnAck(FlowState& flow, const AckSample& ack) override;
+
+    void OnFlowStart(FlowState& flow) override
+    {
+        PowerControl::OnFlowStart(flow);
+        m_lastTime = flow.StartTime();
+        m_lastRtt = flow.Path().baseRtt;
+    }
+
+    void OnAck(FlowState& flow, const AckSample& ack) override
+    {
+        const PathFacts& path = flow.Path();
+        const Picos dt = ack.now - m_lastTime;
+        if (dt > 0)
+        {
+            const double gradient =
+                static_cast<double>(ack.rtt - m_lastRtt) / static_cast<double>(dt);
+            // line 12, of which eq. 8 is the inverse; tau is this path's, as a shorter one waits less
+            const double power =
+                (gradient + 1) * static_cast<double>(ack.rtt) / static_cast<double>(path.baseRtt);
+            Smooth(path, m_multiplicativeIncrease ? power : std::max(power, 1.0), dt);
+            m_lastTime = ack.now;
+            m_lastRtt = ack.rtt;
+        }
+        if (flow.AckedBytes() > m_updatedUntil) // lines 16 to 22: once per round trip
+        {
+            UpdateWindow(flow);
+            m_updatedUntil = std::max(m_updatedUntil, flow.SentBytes());
+            RememberWindow(flow);
+        }
+    }
 
   private:
     bool m_multiplicativeIncrease; ///< attribute MultiplicativeIncrease
@@ -32,50 +67,5 @@ class ThetaPowerTcp : public PowerControl
 };
 
 NS_OBJECT_ENSURE_REGISTERED(ThetaPowerTcp);
-
-TypeId
-ThetaPowerTcp::GetTypeId()
-{
-    static TypeId tid =
-        Declaration<ThetaPowerTcp, PowerControl>("rdma::theta-powertcp")
-            .Flag(
-                "MultiplicativeIncrease",
-                "Whether a power below 1 counts, as in Algorithm 2; otherwise it is 1, as sec. 3.5 "
-                "describes it.",
-                &ThetaPowerTcp::m_multiplicativeIncrease,
-                false);
-    return tid;
-}
-
-void
-ThetaPowerTcp::OnFlowStart(FlowState& flow)
-{
-    PowerControl::OnFlowStart(flow);
-    m_lastTime = flow.StartTime();
-    m_lastRtt = flow.Path().baseRtt;
-}
-
-void
-ThetaPowerTcp::OnAck(FlowState& flow, const AckSample& ack)
-{
-    const PathFacts& path = flow.Path();
-    const Picos dt = ack.now - m_lastTime;
-    if (dt > 0)
-    {
-        const double gradient = static_cast<double>(ack.rtt - m_lastRtt) / static_cast<double>(dt);
-        // line 12, of which eq. 8 is the inverse; tau is this path's, as a shorter one waits less
-        const double power =
-            (gradient + 1) * static_cast<double>(ack.rtt) / static_cast<double>(path.baseRtt);
-        Smooth(path, m_multiplicativeIncrease ? power : std::max(power, 1.0), dt);
-        m_lastTime = ack.now;
-        m_lastRtt = ack.rtt;
-    }
-    if (flow.AckedBytes() > m_updatedUntil) // lines 16 to 22: once per round trip
-    {
-        UpdateWindow(flow);
-        m_updatedUntil = std::max(m_updatedUntil, flow.SentBytes());
-        RememberWindow(flow);
-    }
-}
 
 } // namespace ns3::env::rdma

@@ -17,13 +17,81 @@ class Timely : public CongestionControl
   public:
     static TypeId GetTypeId();
 
-    IntRequest GetIntRequest() const override;
-    void OnFlowStart(FlowState& flow) override;
-    void OnAck(FlowState& flow, const AckSample& ack) override;
+    IntRequest GetIntRequest() const override
+    {
+        return {.wireBytes = 8}; // the sender's timestamp
+    }
+
+    void OnFlowStart(FlowState& flow) override
+    {
+        if (m_bdpWindow)
+        {
+            flow.SetWindow(flow.Path().bdpBytes);
+        }
+        if (m_rateWindow)
+        {
+            flow.SetWindow(flow.Path().WindowAt(flow.RateBps()));
+        }
+    }
+
+    void OnAck(FlowState& flow, const AckSample& ack) override
+    {
+        if (flow.AckedBytes() <= m_windowEnd)
+        {
+            return;
+        }
+        const double rttNs = static_cast<double>(ToNanos(ack.rtt));
+        const bool first = m_windowEnd == 0;
+        if (!first)
+        {
+            const PathFacts& path = flow.Path();
+            const double factor = Decide(rttNs);
+            if (factor < 0)
+            {
+                const bool counts =
+                    m_hyperBelowLow || rttNs >= static_cast<double>(m_low.GetNanoSeconds());
+                const bool hyper = counts && m_increases >= m_hyperAfter;
+                const double step = hyper ? m_hyperFraction : m_increaseFraction;
+                m_increases += counts ? 1 : 0;
+                flow.SetRate(std::min(path.hostRateBps, flow.RateBps() + step * path.hostRateBps));
+            }
+            else
+            {
+                m_increases = 0;
+                // rates are whole bits per second, as in the reference
+                const double reduced = std::floor(flow.RateBps() * factor);
+                flow.SetRate(std::max(path.minRateBps, reduced));
+            }
+            if (m_rateWindow)
+            {
+                flow.SetWindow(path.WindowAt(flow.RateBps()));
+            }
+        }
+        // Only a flow that resends acknowledged data is behind the ACK: none of its windows ends.
+        if (flow.SentBytes() > m_windowEnd)
+        {
+            m_windowEnd = flow.SentBytes();
+            m_lastRttNs = rttNs;
+        }
+    }
 
   private:
     /// Factor of a decrease, or a negative number for an increase.
-    double Decide(double rttNs);
+    double Decide(double rttNs)
+    {
+        m_differenceNs = (1 - m_smoothing) * m_differenceNs + m_smoothing * (rttNs - m_lastRttNs);
+        m_gradient.Set(m_differenceNs / static_cast<double>(m_minRtt.GetNanoSeconds()));
+        if (rttNs < static_cast<double>(m_low.GetNanoSeconds()))
+        {
+            return -1;
+        }
+        const auto high = static_cast<double>(m_high.GetNanoSeconds());
+        if (rttNs > high)
+        {
+            return 1 - m_beta * (1 - high / rttNs);
+        }
+        return m_gradient.Get() <= 0 ? -1 : std::max(0.0, 1 - m_beta * m_gradient.Get());
+    }
 
     double m_smoothing;        ///< attribute Alpha
     double m_beta;             ///< attribute Beta
@@ -97,84 +165,6 @@ Timely::GetTypeId()
                   false)
             .State("RttGradient", "Smoothed difference of RTTs, over MinRtt.", &Timely::m_gradient);
     return tid;
-}
-
-IntRequest
-Timely::GetIntRequest() const
-{
-    return {.wireBytes = 8}; // the sender's timestamp
-}
-
-void
-Timely::OnFlowStart(FlowState& flow)
-{
-    if (m_bdpWindow)
-    {
-        flow.SetWindow(flow.Path().bdpBytes);
-    }
-    if (m_rateWindow)
-    {
-        flow.SetWindow(flow.Path().WindowAt(flow.RateBps()));
-    }
-}
-
-double
-Timely::Decide(double rttNs)
-{
-    m_differenceNs = (1 - m_smoothing) * m_differenceNs + m_smoothing * (rttNs - m_lastRttNs);
-    m_gradient.Set(m_differenceNs / static_cast<double>(m_minRtt.GetNanoSeconds()));
-    if (rttNs < static_cast<double>(m_low.GetNanoSeconds()))
-    {
-        return -1;
-    }
-    const auto high = static_cast<double>(m_high.GetNanoSeconds());
-    if (rttNs > high)
-    {
-        return 1 - m_beta * (1 - high / rttNs);
-    }
-    return m_gradient.Get() <= 0 ? -1 : std::max(0.0, 1 - m_beta * m_gradient.Get());
-}
-
-void
-Timely::OnAck(FlowState& flow, const AckSample& ack)
-{
-    if (flow.AckedBytes() <= m_windowEnd)
-    {
-        return;
-    }
-    const double rttNs = static_cast<double>(ToNanos(ack.rtt));
-    const bool first = m_windowEnd == 0;
-    if (!first)
-    {
-        const PathFacts& path = flow.Path();
-        const double factor = Decide(rttNs);
-        if (factor < 0)
-        {
-            const bool counts =
-                m_hyperBelowLow || rttNs >= static_cast<double>(m_low.GetNanoSeconds());
-            const bool hyper = counts && m_increases >= m_hyperAfter;
-            const double step = hyper ? m_hyperFraction : m_increaseFraction;
-            m_increases += counts ? 1 : 0;
-            flow.SetRate(std::min(path.hostRateBps, flow.RateBps() + step * path.hostRateBps));
-        }
-        else
-        {
-            m_increases = 0;
-            // rates are whole bits per second, as in the reference
-            const double reduced = std::floor(flow.RateBps() * factor);
-            flow.SetRate(std::max(path.minRateBps, reduced));
-        }
-        if (m_rateWindow)
-        {
-            flow.SetWindow(path.WindowAt(flow.RateBps()));
-        }
-    }
-    // Only a flow that resends acknowledged data is behind the ACK: none of its windows ends.
-    if (flow.SentBytes() > m_windowEnd)
-    {
-        m_windowEnd = flow.SentBytes();
-        m_lastRttNs = rttNs;
-    }
 }
 
 } // namespace ns3::env::rdma

@@ -47,12 +47,6 @@ LeastRemainingQueue::Pop()
     return packet;
 }
 
-void
-LeastRemainingQueue::Wait(const Packet& first)
-{
-    m_flows.push({first.flow->RemainingFrom(first.sequence), m_order++, first.flow});
-}
-
 TypeId
 LeastRemainingPort::GetTypeId()
 {
@@ -73,12 +67,6 @@ LeastRemainingPort::Dequeue(Picos now)
         m_queue.Push(packet); // the chosen packet leaves as from any queue
     }
     return SwitchPort::Dequeue(now);
-}
-
-Picos
-LeastRemainingPort::NextReady(Picos now) const
-{
-    return m_waiting.IsEmpty() ? SwitchPort::NextReady(now) : now;
 }
 
 TypeId
@@ -104,12 +92,6 @@ LeastRemainingNic::Dequeue(Picos now)
     }
     QueuePair* best = m_shortest.First(now);
     return best != nullptr ? Take(*best, now) : nullptr;
-}
-
-Picos
-LeastRemainingNic::NextReady(Picos now)
-{
-    return m_acks.IsEmpty() ? m_shortest.NextReady(now) : now;
 }
 
 } // namespace ns3::env::rdma

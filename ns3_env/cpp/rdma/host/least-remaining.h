@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Ports that serve the flow with the least remaining bytes (pFabric, Alizadeh 2013).
-#ifndef NS3_ENV_RDMA_HOST_LEAST_REMAINING_H
-#define NS3_ENV_RDMA_HOST_LEAST_REMAINING_H
+#pragma once
 
 #include "nic.h"
 #include "shortest-flows.h"
@@ -16,11 +15,9 @@
 namespace ns3::env::rdma
 {
 
-/**
- * ACKs and NACKs first; then data of the flow with the fewest remaining bytes, within a flow in order of arrival. A
- * flow's remaining bytes here are those from its first packet here on. Flows with equal bytes are served in the order
- * of these packets; endless ones and streams are last.
- */
+/// ACKs and NACKs first; then data of the flow with the fewest remaining bytes, within a flow in order of arrival. A
+/// flow's remaining bytes here are those from its first packet here on. Flows with equal bytes are served in the order
+/// of these packets; endless ones and streams are last.
 class LeastRemainingQueue
 {
   public:
@@ -43,7 +40,10 @@ class LeastRemainingQueue
         }
     };
 
-    void Wait(const Packet& first);
+    void Wait(const Packet& first)
+    {
+        m_flows.push({first.flow->RemainingFrom(first.sequence), m_order++, first.flow});
+    }
 
     PacketFifo m_answers;
     std::unordered_map<const WireFlow*, PacketFifo> m_packets; ///< by flow with packets here
@@ -68,7 +68,10 @@ class LeastRemainingPort final : public SwitchPort
   private:
     friend Port;
     Packet* Dequeue(Picos now);
-    Picos NextReady(Picos now) const;
+    Picos NextReady(Picos now) const
+    {
+        return m_waiting.IsEmpty() ? SwitchPort::NextReady(now) : now;
+    }
 
     LeastRemainingQueue m_waiting;
 };
@@ -90,12 +93,10 @@ class LeastRemainingNic final : public Nic
   private:
     friend Port;
     Packet* Dequeue(Picos now);
-    Picos NextReady(Picos now);
+    Picos NextReady(Picos now) { return m_acks.IsEmpty() ? m_shortest.NextReady(now) : now; }
     void OnReadiness(const QueuePair& flow) override { m_shortest.OnChange(flow); }
 
     ShortestFlows m_shortest;
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_HOST_LEAST_REMAINING_H

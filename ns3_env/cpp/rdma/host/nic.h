@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Network card of a host: sends ACKs first, then its queue pairs' packets in turn.
-#ifndef NS3_ENV_RDMA_HOST_NIC_H
-#define NS3_ENV_RDMA_HOST_NIC_H
+#pragma once
 
 #include "ready-flows.h"
 
@@ -70,5 +69,3 @@ class Nic : public Port
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_HOST_NIC_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Both ends of a flow's queue pair: window, pacing, recovery from losses, retransmission timeout.
-#ifndef NS3_ENV_RDMA_HOST_QUEUE_PAIR_H
-#define NS3_ENV_RDMA_HOST_QUEUE_PAIR_H
+#pragma once
 
 #include "recycled-entropies.h"
 
@@ -33,18 +32,15 @@ enum class Answer : uint8_t
     Later, ///< as Now, but it goes to the card later
 };
 
-/**
- * Both ends of a reliable connection that carries one message: the sender's queue pair (FlowState is
- * its face to the congestion controller) and the receiver's. Or of an unreliable one, which sends only by a timetable
- * and is not answered (SetOpenLoop).
- */
+/// Both ends of a reliable connection that carries one message: the sender's queue pair (FlowState is
+/// its face to the congestion controller) and the receiver's. Or of an unreliable one, which sends only by a timetable
+/// and is not answered (SetOpenLoop).
 class QueuePair final : public WireFlow
 {
   public:
     QueuePair(const FlowSpec& spec, PathFacts path, Ptr<CongestionControl> control);
 
-    /// @name Set up by the network builder
-    /// @{
+    // --- Set up by the network builder
     void SetPath(Nic& sender, Route forward, Route backward);
     const Route& Forward() const { return m_forward; } ///< the switches' ports
     void SetRetransmissionTimeout(Picos timeout) { m_timeout = timeout; }
@@ -66,14 +62,12 @@ class QueuePair final : public WireFlow
     void SetSteered(std::unique_ptr<SteeredFlow> steered) { m_steered = std::move(steered); }
     /// Chooses the entropies by which steered packets find their paths.
     void RecycleEntropies(const RecycledEntropies& entropies);
-    /// @}
 
     void Start() override;
     void AwaitDelivery(DeliveryListener& listener) override;
     void Abort() override;
 
-    /// @name Sender
-    /// @{
+    // --- Sender
     /// Earliest time at which the flow may send; NEVER while no bytes are left or the window is closed.
     Picos ReadyAt() const;
     /// Earliest time by pacing only, whatever is in flight.
@@ -92,13 +86,10 @@ class QueuePair final : public WireFlow
     void SetPlace(size_t place) { m_place = static_cast<uint32_t>(place); }
     /// Window and rate; changes since the last report go to the NIC's trace source.
     Pacing& WindowAndRate() { return m_pacing; }
-    /// @}
 
-    /// @name Receiver
-    /// @{
+    // --- Receiver
     /// Turns a data packet into its ACK or NACK in place, if it is answered.
     Answer OnData(Packet& packet, Picos now);
-    /// @}
 
     Nic& Sender() const { return *m_sender; }
     SwitchPort& TowardsSource(uint8_t hop) const override;
@@ -246,5 +237,3 @@ class QueuePair final : public WireFlow
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_HOST_QUEUE_PAIR_H

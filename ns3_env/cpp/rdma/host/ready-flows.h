@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Live flows of a host, served in turn when they are ready.
-#ifndef NS3_ENV_RDMA_HOST_READY_FLOWS_H
-#define NS3_ENV_RDMA_HOST_READY_FLOWS_H
+#pragma once
 
 #include "queue-pair.h"
 
@@ -12,11 +11,9 @@
 namespace ns3::env::rdma
 {
 
-/**
- * Flows in the order in which they started, served round robin. A few are each checked for when they are ready. For
- * many, these times are in a tournament tree, so that a turn needs O(log flows); a caller that writes to a flow then
- * calls OnChange.
- */
+/// Flows in the order in which they started, served round robin. A few are each checked for when they are ready. For
+/// many, these times are in a tournament tree, so that a turn needs O(log flows); a caller that writes to a flow then
+/// calls OnChange.
 class ReadyFlows
 {
   public:
@@ -89,5 +86,3 @@ ReadyFlows::NextReadyOfFew() const
 }
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_HOST_READY_FLOWS_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Path entropies that a sender uses again once their packets are acknowledged (REPS, Bonato 2025).
-#ifndef NS3_ENV_RDMA_HOST_RECYCLED_ENTROPIES_H
-#define NS3_ENV_RDMA_HOST_RECYCLED_ENTROPIES_H
+#pragma once
 
 #include "ns3_env/cpp/contract/units.h"
 #include "ns3_env/cpp/engine/random-source.h"
@@ -14,12 +13,10 @@
 namespace ns3::env::rdma
 {
 
-/**
- * The entropies, source ports that switches hash, of a sender's next packets. That of an ACK without a mark is used for
- * one more packet, oldest first; without any a packet gets a random one, and so do the first packets, of a BDP. After a
- * loss the sender freezes: until a time has passed it repeats the last ones instead of random ones. The paper's cache has
- * eight; here it has those of a BDP, as windows that wait for the first missing packet send in bursts.
- */
+/// The entropies, source ports that switches hash, of a sender's next packets. That of an ACK without a mark is used for
+/// one more packet, oldest first; without any a packet gets a random one, and so do the first packets, of a BDP. After a
+/// loss the sender freezes: until a time has passed it repeats the last ones instead of random ones. The paper's cache has
+/// eight; here it has those of a BDP, as windows that wait for the first missing packet send in bursts.
 class RecycledEntropies
 {
   public:
@@ -95,5 +92,3 @@ class RecycledEntropies
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_HOST_RECYCLED_ENTROPIES_H

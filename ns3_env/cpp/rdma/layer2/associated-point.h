@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Only the congestion point that last slowed a flow may speed it up.
-#ifndef NS3_ENV_RDMA_LAYER2_ASSOCIATED_POINT_H
-#define NS3_ENV_RDMA_LAYER2_ASSOCIATED_POINT_H
+#pragma once
 
 #include "ns3_env/cpp/contract/switch-config.h"
 
@@ -11,12 +10,10 @@
 namespace ns3::env::rdma
 {
 
-/**
- * The congestion point that a reaction point belongs to (Jiang 2015, sec. 2.2: BCN and SMCC identify it).
- *
- * Any queue on the path may slow a flow down, and is the one that it belongs to from then on. Only that one
- * may speed it up: a queue that is short because another link limits the flow does not count.
- */
+/// The congestion point that a reaction point belongs to (Jiang 2015, sec. 2.2: BCN and SMCC identify it).
+///
+/// Any queue on the path may slow a flow down, and is the one that it belongs to from then on. Only that one
+/// may speed it up: a queue that is short because another link limits the flow does not count.
 class AssociatedPoint
 {
   public:
@@ -48,5 +45,3 @@ SamplesOfEitherSign()
 }
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_LAYER2_ASSOCIATED_POINT_H

@@ -11,15 +11,48 @@
 namespace ns3::env::rdma
 {
 
+namespace
+{
+constexpr double LEVELS = 63; // of |Fb|, as QCN's 6 bits have
+} // namespace
+
 /// The reaction point of BCN, the first proposal to 802.1Qau (Jiang 2015, eq. 2).
 class Bcn : public CongestionControl
 {
   public:
     static TypeId GetTypeId();
 
-    CongestionPointConfig GetCongestionPointConfig() const override;
-    void OnAck(FlowState& flow, const AckSample& ack) override;
-    void OnCongestionNotification(FlowState& flow, const CongestionNotification& frame) override;
+    CongestionPointConfig GetCongestionPointConfig() const override
+    {
+        return SamplesOfEitherSign();
+    }
+
+    void OnAck(FlowState&, const AckSample&) override {}
+
+    void OnCongestionNotification(FlowState& flow, const CongestionNotification& frame) override
+    {
+        const PathFacts& path = flow.Path();
+        const double range = m_targetBytes * (2 * m_weight + 1);
+        const double fb = -(frame.offsetBytes + m_weight * frame.deltaBytes); // Jiang 2015, eq. 1
+        const double levels = LEVELS * std::clamp(fb / range, -1.0, 1.0);
+        if (fb == 0 || !m_point.Obeys(frame.congestionPoint, fb > 0))
+        {
+            return;
+        }
+        m_feedback.Set(levels);
+        if (fb < 0) // eq. 2
+        {
+            const double factor = std::max(1 + m_gd * levels, m_minDecrease);
+            flow.SetRate(std::max(flow.RateBps() * factor, path.minRateBps));
+            return;
+        }
+        const double step = m_gi * m_unitFraction * path.hostRateBps * levels; // eq. 2
+        flow.SetRate(std::min(flow.RateBps() + step, path.hostRateBps));
+        if (flow.RateBps() >= path.hostRateBps)
+        {
+            m_point.Forget();
+        }
+    }
 
   private:
     double m_gd;           ///< attribute Gd
@@ -32,11 +65,6 @@ class Bcn : public CongestionControl
     AssociatedPoint m_point;
     TracedValue<double> m_feedback{0}; ///< Fb of the last frame, in levels of -63 to 63
 };
-
-namespace
-{
-constexpr double LEVELS = 63; // of |Fb|, as QCN's 6 bits have
-} // namespace
 
 NS_OBJECT_ENSURE_REGISTERED(Bcn);
 
@@ -67,43 +95,6 @@ Bcn::GetTypeId()
                    "Fb of the last frame that it obeyed, in levels of -63 to 63; below 0: slower.",
                    &Bcn::m_feedback);
     return tid;
-}
-
-CongestionPointConfig
-Bcn::GetCongestionPointConfig() const
-{
-    return SamplesOfEitherSign();
-}
-
-void
-Bcn::OnAck(FlowState&, const AckSample&)
-{
-}
-
-void
-Bcn::OnCongestionNotification(FlowState& flow, const CongestionNotification& frame)
-{
-    const PathFacts& path = flow.Path();
-    const double range = m_targetBytes * (2 * m_weight + 1);
-    const double fb = -(frame.offsetBytes + m_weight * frame.deltaBytes); // Jiang 2015, eq. 1
-    const double levels = LEVELS * std::clamp(fb / range, -1.0, 1.0);
-    if (fb == 0 || !m_point.Obeys(frame.congestionPoint, fb > 0))
-    {
-        return;
-    }
-    m_feedback.Set(levels);
-    if (fb < 0) // eq. 2
-    {
-        const double factor = std::max(1 + m_gd * levels, m_minDecrease);
-        flow.SetRate(std::max(flow.RateBps() * factor, path.minRateBps));
-        return;
-    }
-    const double step = m_gi * m_unitFraction * path.hostRateBps * levels; // eq. 2
-    flow.SetRate(std::min(flow.RateBps() + step, path.hostRateBps));
-    if (flow.RateBps() >= path.hostRateBps)
-    {
-        m_point.Forget();
-    }
 }
 
 } // namespace ns3::env::rdma

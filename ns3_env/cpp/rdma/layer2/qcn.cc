@@ -10,24 +10,86 @@
 namespace ns3::env::rdma
 {
 
+namespace
+{
+
+constexpr double TIMER_RATE_BPS = 1e9; // of the link that TimeReset is meant for
+
+// Extra fast recovery: a target so far above the rate is brought nearer in the first cycle (IEEE 802.1Q, 32.14).
+constexpr double FAR_TARGET = 10;
+constexpr double NEARER = 8;
+
+} // namespace
+
 /// The reaction point of IEEE 802.1Q (clause 32, once 802.1Qau; Jiang 2015, eqs. 3 and 4). The standard's names are in brackets.
 class Qcn : public CongestionControl
 {
   public:
     static TypeId GetTypeId();
 
-    CongestionPointConfig GetCongestionPointConfig() const override;
-    void OnFlowStart(FlowState& flow) override;
-    void OnPacketSent(FlowState& flow, Picos now, uint32_t wireBytes) override;
-    void OnAck(FlowState& flow, const AckSample& ack) override;
-    void OnCongestionNotification(FlowState& flow, const CongestionNotification& frame) override;
+    CongestionPointConfig GetCongestionPointConfig() const override { return {.enabled = true}; }
+
+    void OnFlowStart(FlowState& flow) override { m_target.Set(flow.RateBps()); }
+
+    void OnPacketSent(FlowState& flow, Picos now, uint32_t wireBytes) override
+    {
+        if (!m_limited)
+        {
+            return;
+        }
+        RunTimer(flow, now);
+        m_bytesLeft -= wireBytes;
+        if (m_limited && m_bytesLeft < 0)
+        {
+            m_byteStage.Set(m_byteStage.Get() + 1);
+            m_bytesLeft = Cycle(m_byteReset, static_cast<uint64_t>(m_byteStage.Get()));
+            Increase(flow);
+        }
+    }
+
+    void OnAck(FlowState&, const AckSample&) override {}
+
+    void OnCongestionNotification(FlowState& flow, const CongestionNotification& frame) override
+    {
+        if (frame.feedback <= 0)
+        {
+            return;
+        }
+        RunTimer(flow, frame.now);
+        // Frames that arrive before any increase do not lower the target again (IEEE 802.1Q, 32.14);
+        // that of Jiang 2015, sec. 2.2 always is the rate "just before the latest".
+        if (!m_limited || m_byteStage.Get() > 0 || m_latestTarget)
+        {
+            m_target.Set(flow.RateBps());
+            m_bytesLeft = m_byteReset;
+        }
+        m_limited = true;
+        m_byteStage.Set(0);
+        m_timeStage.Set(0);
+        m_timerDue = m_timeReset.IsZero() ? NEVER : frame.now + TimerCycle(flow);
+        const double factor =
+            std::max(1 - m_gd * frame.feedback, m_minDecrease); // Jiang 2015, eq. 2
+        flow.SetRate(std::max(flow.RateBps() * factor, flow.Path().minRateBps));
+    }
 
   private:
     /// Works off the timer's expiries up to `now`.
     void RunTimer(FlowState& flow, Picos now);
+
     /// Length of a cycle at this stage: half of the whole after fast recovery.
-    double Cycle(double whole, uint64_t stage) const;
-    Picos TimerCycle(const FlowState& flow) const;
+    double Cycle(double whole, uint64_t stage) const
+    {
+        return stage < m_threshold ? whole : whole / 2;
+    }
+
+    Picos TimerCycle(const FlowState& flow) const
+    {
+        const double whole = static_cast<double>(m_timeReset.GetPicoSeconds()) * TIMER_RATE_BPS /
+                             flow.Path().hostRateBps;
+        const double cycle = Cycle(whole, static_cast<uint64_t>(m_timeStage.Get()));
+        return std::max<Picos>(1, static_cast<Picos>(std::min(cycle, LONGEST_PS)));
+    }
+
     /// A cycle of the byte counter or the timer is over (self increase; AdjustRates).
     void Increase(FlowState& flow);
 
@@ -49,17 +111,6 @@ class Qcn : public CongestionControl
     Picos m_timerDue{NEVER};            ///< (RpWhile)
 };
 
-namespace
-{
-
-constexpr double TIMER_RATE_BPS = 1e9; // of the link that TimeReset is meant for
-
-// Extra fast recovery: a target so far above the rate is brought nearer in the first cycle (IEEE 802.1Q, 32.14).
-constexpr double FAR_TARGET = 10;
-constexpr double NEARER = 8;
-
-} // namespace
-
 NS_OBJECT_ENSURE_REGISTERED(Qcn);
 
 TypeId
@@ -71,12 +122,11 @@ Qcn::GetTypeId()
                     "Bytes sent in a cycle of the byte counter; half of it after fast recovery.",
                     &Qcn::m_byteReset,
                     {150e3, 1.0, 1e12})
-            .Number(
-                "TimeReset",
-                "A cycle of the timer at 1 Gb/s, in proportion shorter at a faster link; half of "
-                "it after fast recovery; 0: no timer.",
-                &Qcn::m_timeReset,
-                {MilliSeconds(15), Time(0), Seconds(1000)})
+            .Number("TimeReset",
+                    "A cycle of the timer at 1 Gb/s, in proportion shorter at a faster link; half "
+                    "of it after fast recovery; 0: no timer.",
+                    &Qcn::m_timeReset,
+                    {MilliSeconds(15), Time(0), Seconds(1000)})
             .Number("Threshold", "Cycles of fast recovery.", &Qcn::m_threshold, {5, 0, 1'000'000})
             .Number("ActiveIncrease",
                     "R_AI, as a fraction of the host's link rate (1 Mb/s at 1 Gb/s).",
@@ -105,50 +155,6 @@ Qcn::GetTypeId()
                    &Qcn::m_byteStage)
             .State("TimeStage", "Cycles of the timer since the last decrease.", &Qcn::m_timeStage);
     return tid;
-}
-
-CongestionPointConfig
-Qcn::GetCongestionPointConfig() const
-{
-    return {.enabled = true};
-}
-
-void
-Qcn::OnFlowStart(FlowState& flow)
-{
-    m_target.Set(flow.RateBps());
-}
-
-double
-Qcn::Cycle(double whole, uint64_t stage) const
-{
-    return stage < m_threshold ? whole : whole / 2;
-}
-
-Picos
-Qcn::TimerCycle(const FlowState& flow) const
-{
-    const double whole = static_cast<double>(m_timeReset.GetPicoSeconds()) * TIMER_RATE_BPS /
-                         flow.Path().hostRateBps;
-    const double cycle = Cycle(whole, static_cast<uint64_t>(m_timeStage.Get()));
-    return std::max<Picos>(1, static_cast<Picos>(std::min(cycle, LONGEST_PS)));
-}
-
-void
-Qcn::OnPacketSent(FlowState& flow, Picos now, uint32_t wireBytes)
-{
-    if (!m_limited)
-    {
-        return;
-    }
-    RunTimer(flow, now);
-    m_bytesLeft -= wireBytes;
-    if (m_limited && m_bytesLeft < 0)
-    {
-        m_byteStage.Set(m_byteStage.Get() + 1);
-        m_bytesLeft = Cycle(m_byteReset, static_cast<uint64_t>(m_byteStage.Get()));
-        Increase(flow);
-    }
 }
 
 void
@@ -188,34 +194,6 @@ Qcn::Increase(FlowState& flow)
     }
     flow.SetRate(std::min((flow.RateBps() + m_target.Get()) / 2, line));
     m_limited = flow.RateBps() < line;
-}
-
-void
-Qcn::OnAck(FlowState&, const AckSample&)
-{
-}
-
-void
-Qcn::OnCongestionNotification(FlowState& flow, const CongestionNotification& frame)
-{
-    if (frame.feedback <= 0)
-    {
-        return;
-    }
-    RunTimer(flow, frame.now);
-    // Frames that arrive before any increase do not lower the target again (IEEE 802.1Q, 32.14);
-    // that of Jiang 2015, sec. 2.2 always is the rate "just before the latest".
-    if (!m_limited || m_byteStage.Get() > 0 || m_latestTarget)
-    {
-        m_target.Set(flow.RateBps());
-        m_bytesLeft = m_byteReset;
-    }
-    m_limited = true;
-    m_byteStage.Set(0);
-    m_timeStage.Set(0);
-    m_timerDue = m_timeReset.IsZero() ? NEVER : frame.now + TimerCycle(flow);
-    const double factor = std::max(1 - m_gd * frame.feedback, m_minDecrease); // Jiang 2015, eq. 2
-    flow.SetRate(std::max(flow.RateBps() * factor, flow.Path().minRateBps));
 }
 
 } // namespace ns3::env::rdma

@@ -18,13 +18,42 @@ class Smcc : public CongestionControl
   public:
     static TypeId GetTypeId();
 
-    CongestionPointConfig GetCongestionPointConfig() const override;
-    void OnAck(FlowState& flow, const AckSample& ack) override;
-    void OnCongestionNotification(FlowState& flow, const CongestionNotification& frame) override;
+    CongestionPointConfig GetCongestionPointConfig() const override
+    {
+        return SamplesOfEitherSign();
+    }
+
+    void OnAck(FlowState&, const AckSample&) override {}
+
+    void OnCongestionNotification(FlowState& flow, const CongestionNotification& frame) override
+    {
+        const PathFacts& path = flow.Path();
+        const double cut = Cut(frame.offsetBytes, frame.deltaBytes) * path.hostRateBps;
+        if (cut == 0 || !m_point.Obeys(frame.congestionPoint, cut < 0))
+        {
+            return;
+        }
+        m_offset.Set(frame.offsetBytes);
+        m_delta.Set(frame.deltaBytes);
+        flow.SetRate(std::clamp(flow.RateBps() - cut, path.minRateBps, path.hostRateBps)); // eq. 25
+        if (flow.RateBps() >= path.hostRateBps)
+        {
+            m_point.Forget();
+        }
+    }
 
   private:
     /// Decrease of the rate, as a share of the line rate; negative for an increase.
-    double Cut(double offsetBytes, double deltaBytes) const;
+    double Cut(double offsetBytes, double deltaBytes) const
+    {
+        // State A: away from the target, and not moving towards it. An empty queue does not change, and is in state A.
+        if (offsetBytes * deltaBytes >= 0)
+        {
+            const bool large = std::abs(deltaBytes) > m_deltaThreshold; // sec. 4.4
+            return (large ? m_largeStep : m_smallStep) * offsetBytes / m_targetBytes;
+        }
+        return m_deltaStep * deltaBytes / m_targetBytes; // state B
+    }
 
     double m_largeStep;      ///< attribute LargeStep: R_large = a_large q0
     double m_smallStep;      ///< attribute SmallStep: R_small = a_small q0
@@ -66,54 +95,12 @@ Smcc::GetTypeId()
                     "T_1 in bytes: between the two stages.",
                     &Smcc::m_deltaThreshold,
                     {8e3, 0.0, 1e12})
-            .State(
-                "OffsetBytes",
-                "Q_off of the last frame that it obeyed; with DeltaBytes the phase plane, of which "
-                "quadrants 1 and 3 are state A.",
-                &Smcc::m_offset)
+            .State("OffsetBytes",
+                   "Q_off of the last frame that it obeyed; with DeltaBytes the phase plane, of "
+                   "which quadrants 1 and 3 are state A.",
+                   &Smcc::m_offset)
             .State("DeltaBytes", "dQ of the last frame.", &Smcc::m_delta);
     return tid;
-}
-
-CongestionPointConfig
-Smcc::GetCongestionPointConfig() const
-{
-    return SamplesOfEitherSign();
-}
-
-void
-Smcc::OnAck(FlowState&, const AckSample&)
-{
-}
-
-double
-Smcc::Cut(double offsetBytes, double deltaBytes) const
-{
-    // State A: away from the target, and not moving towards it. An empty queue does not change, and is in state A.
-    if (offsetBytes * deltaBytes >= 0)
-    {
-        const bool large = std::abs(deltaBytes) > m_deltaThreshold; // sec. 4.4
-        return (large ? m_largeStep : m_smallStep) * offsetBytes / m_targetBytes;
-    }
-    return m_deltaStep * deltaBytes / m_targetBytes; // state B
-}
-
-void
-Smcc::OnCongestionNotification(FlowState& flow, const CongestionNotification& frame)
-{
-    const PathFacts& path = flow.Path();
-    const double cut = Cut(frame.offsetBytes, frame.deltaBytes) * path.hostRateBps;
-    if (cut == 0 || !m_point.Obeys(frame.congestionPoint, cut < 0))
-    {
-        return;
-    }
-    m_offset.Set(frame.offsetBytes);
-    m_delta.Set(frame.deltaBytes);
-    flow.SetRate(std::clamp(flow.RateBps() - cut, path.minRateBps, path.hostRateBps)); // eq. 25
-    if (flow.RateBps() >= path.hostRateBps)
-    {
-        m_point.Forget();
-    }
 }
 
 } // namespace ns3::env::rdma

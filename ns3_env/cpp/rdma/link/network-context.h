@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Counts and shared stores of a network, or of one part of it.
-#ifndef NS3_ENV_RDMA_LINK_NETWORK_CONTEXT_H
-#define NS3_ENV_RDMA_LINK_NETWORK_CONTEXT_H
+#pragma once
 
 #include "packet.h"
 #include "wire-flow.h"
@@ -84,5 +83,3 @@ struct NetworkContext
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_LINK_NETWORK_CONTEXT_H

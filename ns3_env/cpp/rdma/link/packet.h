@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Packet as a pooled plain struct; real headers exist only in a pcap.
-#ifndef NS3_ENV_RDMA_LINK_PACKET_H
-#define NS3_ENV_RDMA_LINK_PACKET_H
+#pragma once
 
 #include "ns3_env/cpp/contract/int-record.h"
 #include "ns3_env/cpp/contract/units.h"
@@ -275,5 +274,3 @@ class Flight
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_LINK_PACKET_H

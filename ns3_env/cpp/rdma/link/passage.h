@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Packets on links from one part of a network to other parts.
-#ifndef NS3_ENV_RDMA_LINK_PASSAGE_H
-#define NS3_ENV_RDMA_LINK_PASSAGE_H
+#pragma once
 
 #include "packet.h"
 
@@ -58,5 +57,3 @@ class alignas(CACHE_LINE) Passage
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_LINK_PASSAGE_H

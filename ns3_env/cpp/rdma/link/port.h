@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // One end of a full-duplex link: transmitter, flight, PFC state.
-#ifndef NS3_ENV_RDMA_LINK_PORT_H
-#define NS3_ENV_RDMA_LINK_PORT_H
+#pragma once
 
 #include "network-context.h"
 #include "packet.h"
@@ -23,10 +22,8 @@
 namespace ns3::env::rdma
 {
 
-/**
- * One end of a link. It remembers until when it is busy, and keeps packets in flight in a FIFO: while
- * nothing waits, transmission end and arrival are a single event, the only one pending (LinkEvents::Merged).
- */
+/// One end of a link. It remembers until when it is busy, and keeps packets in flight in a FIFO: while
+/// nothing waits, transmission end and arrival are a single event, the only one pending (LinkEvents::Merged).
 class Port : public Object
 {
   public:
@@ -102,8 +99,7 @@ class Port : public Object
 
     /// Drops data and ACK packets towards the peer. A bit error rate replaces a filter.
     void SetLoss(const Corruption& corruption);
-    /// @name A link that fails, at either of its ends
-    /// @{
+    // --- A link that fails, at either of its ends
     /// Stops sending; drops all packets in flight from this end, and those that wait at a switch. The peer's pause is
     /// void.
     void Fail(Picos now);
@@ -112,20 +108,17 @@ class Port : public Object
     bool IsDown() const { return m_outage && m_outage->down; }
     /// Drops a packet that was to leave here while the link is down, or that has no path.
     void LoseByFailure(Packet* packet) { Lose(packet, LossCause::Failure); }
-    /// @}
 
     /// Loses each packet arriving at the peer for which the filter returns true (fault injection).
     void SetDropFilter(Callback<bool, const Packet&> filter);
 
   protected:
-    /**
-     * Kick() of a kind of port, which calls its own functions without a virtual table:
-     * - `Packet* Dequeue(Picos now)`: the next data-class packet to transmit, or null; called with the transmitter free.
-     * - `Picos NextReady(Picos now)`: earliest time at which Dequeue may return a packet, NEVER if only a new event can
-     *   change that.
-     * - `LOOKS_AFTER_EACH_FRAME`: whether a look at the end of a frame may do anything though nothing waits
-     *   (LinkEvents::PerFrame).
-     */
+    /// Kick() of a kind of port, which calls its own functions without a virtual table:
+    /// - `Packet* Dequeue(Picos now)`: the next data-class packet to transmit, or null; called with the transmitter free.
+    /// - `Picos NextReady(Picos now)`: earliest time at which Dequeue may return a packet, NEVER if only a new event can
+    ///   change that.
+    /// - `LOOKS_AFTER_EACH_FRAME`: whether a look at the end of a frame may do anything though nothing waits
+    ///   (LinkEvents::PerFrame).
     template <class Self>
     void KickAs(Self& self);
     /// Reports whether an arriving packet may be sent at once if no other packet waits here, without observers.
@@ -176,11 +169,9 @@ class Port : public Object
     [[gnu::noinline]] void ArmNextAndTakeIn(Packet* packet);
     /// Schedules the next arrival here.
     [[gnu::always_inline]] void ArmArrival(Picos arrival);
-    /// @name Arrivals behind another one, of which each has its place from its transmission on (LinkEvents::PerFrame)
-    /// @{
+    // --- Arrivals behind another one, of which each has its place from its transmission on (LinkEvents::PerFrame)
     void ReserveArrival(Packet& before, Picos arrival);
     void ArmReservedArrival(const Packet& before);
-    /// @}
     void Arm(Picos when);
     /// Reserves a place among events of its instant for the end of the present transmission, which may become an event
     /// later.
@@ -433,5 +424,3 @@ Port::PutOnLink(Packet* packet, bool perFrame)
 }
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_LINK_PORT_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // State of one flow in a network that chooses a path for each packet.
-#ifndef NS3_ENV_RDMA_LINK_STEERED_FLOW_H
-#define NS3_ENV_RDMA_LINK_STEERED_FLOW_H
+#pragma once
 
 #include "ns3_env/cpp/contract/units.h"
 #include "ns3_env/cpp/engine/packet-order.h"
@@ -36,8 +35,7 @@ class SteeredFlow
         }
     }
 
-    SteeredFlow(const SteeredFlow&) = delete;
-    SteeredFlow& operator=(const SteeredFlow&) = delete;
+    SteeredFlow(SteeredFlow&&) = delete;
 
     /// The port that a switch sent its last packet by.
     struct Memory
@@ -88,5 +86,3 @@ class SteeredFlow
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_LINK_STEERED_FLOW_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The part of a flow that links and switches read and write.
-#ifndef NS3_ENV_RDMA_LINK_WIRE_FLOW_H
-#define NS3_ENV_RDMA_LINK_WIRE_FLOW_H
+#pragma once
 
 #include "steered-flow.h"
 
@@ -91,5 +90,3 @@ class WireFlow : public Flow
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_LINK_WIRE_FLOW_H

@@ -2,8 +2,7 @@
 // Packets as frames of a real link: RoCEv2 over IPv4 and Ethernet, PFC and switch feedback.
 #include "wire-frame.h"
 
-#include "ns3_env/cpp/recorders/crc32.h"
-#include "ns3_env/cpp/recorders/internet-checksum.h"
+#include "ns3_env/cpp/recorders/checksums.h"
 #include "ns3_env/cpp/routing/ecmp.h"
 
 #include <algorithm>

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Packets as frames of a real link: RoCEv2 over IPv4 and Ethernet, PFC and switch feedback.
-#ifndef NS3_ENV_RDMA_LINK_WIRE_FRAME_H
-#define NS3_ENV_RDMA_LINK_WIRE_FRAME_H
+#pragma once
 
 #include "packet.h"
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 namespace ns3::env::rdma
@@ -39,11 +37,9 @@ PriorityOf(uint32_t trafficClass)
     return static_cast<uint8_t>(7 - trafficClass);
 }
 
-/**
- * The frame, without its check sequence, of a data packet, ACK or NACK on the link from node `sender` to
- * node `receiver`. Headers are 58 B where the simulated packet has 48, so the frame of a data packet is 10 B
- * longer, plus up to 3 B that pad the payload to words. Telemetry is in no frame (decision 6).
- */
+/// The frame, without its check sequence, of a data packet, ACK or NACK on the link from node `sender` to
+/// node `receiver`. Headers are 58 B where the simulated packet has 48, so the frame of a data packet is 10 B
+/// longer, plus up to 3 B that pad the payload to words. Telemetry is in no frame (decision 6).
 std::vector<uint8_t>
 RoceFrame(const Packet& packet, const FlowHeaders& flow, uint32_t sender, uint32_t receiver);
 
@@ -58,5 +54,3 @@ std::vector<uint8_t> NotificationFrame(const Packet& packet, const FlowHeaders& 
 uint32_t InvariantCrc(std::vector<uint8_t> packet);
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_LINK_WIRE_FRAME_H

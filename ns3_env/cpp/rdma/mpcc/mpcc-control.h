@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // MPCC's choice of a window (Zheng 2024, chapters 3 and 4) as a function of plain numbers.
-#ifndef NS3_ENV_RDMA_MPCC_MPCC_CONTROL_H
-#define NS3_ENV_RDMA_MPCC_MPCC_CONTROL_H
+#pragma once
 
 #include "mpcc-qp.h"
 
@@ -65,14 +64,12 @@ struct MpccCounters
     MpccQpCounters qp;         ///< if a solve failed, the regulator replaced it
 };
 
-/**
- * One flow's controller. Decide() is a function only of the inputs so far, so that the same numbers give
- * the same windows inside the simulator and from Python.
- *
- * If the upper bound on the queue (eq. 4.3) cannot be met, because a flow has just left, it is moved to the smallest
- * queue that the inputs can reach at each step: the limit of a slack of high cost, without another variable. The QP is
- * then always feasible.
- */
+/// One flow's controller. Decide() is a function only of the inputs so far, so that the same numbers give
+/// the same windows inside the simulator and from Python.
+///
+/// If the upper bound on the queue (eq. 4.3) cannot be met, because a flow has just left, it is moved to the smallest
+/// queue that the inputs can reach at each step: the limit of a slack of high cost, without another variable. The QP is
+/// then always feasible.
 class MpccControl
 {
   public:
@@ -114,5 +111,3 @@ class MpccControl
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_MPCC_MPCC_CONTROL_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // MPCC's QP (Zheng 2024, sec. 4.5.2) for qpOASES, normalised and hot-started.
-#ifndef NS3_ENV_RDMA_MPCC_MPCC_QP_H
-#define NS3_ENV_RDMA_MPCC_MPCC_QP_H
+#pragma once
 
 #include <algorithm>
 #include <cstdint>
@@ -61,16 +60,14 @@ enum class LqrProof : uint8_t
     Saturated,     ///< the QP's optimum, with active constraints
 };
 
-/**
- * The regulator of min sum_{k=1..P} W_Q (q_k - r)^2 + sum_{k=0..P-1} W_R u_k^2, q_{k+1} = q_k + b u_k (Zheng
- * 2024, eqs. 4.4, 4.9), whose unconstrained inputs are u_k = -K_k (q_k - r), with every input kept inside its
- * constraints. It has no cost of changes.
- *
- * That is also the constrained optimum: a constraint on later inputs only makes a queue costlier, so the best input now
- * is never above -K_k q_k, and if that is out of reach it is the smallest input (docs/decisions/0003-mpcc.md). Solve()
- * relies on no theorem: it checks the optimality conditions of each sequence (Karush, Kuhn, Tucker), which for a
- * strictly convex QP are sufficient.
- */
+/// The regulator of min sum_{k=1..P} W_Q (q_k - r)^2 + sum_{k=0..P-1} W_R u_k^2, q_{k+1} = q_k + b u_k (Zheng
+/// 2024, eqs. 4.4, 4.9), whose unconstrained inputs are u_k = -K_k (q_k - r), with every input kept inside its
+/// constraints. It has no cost of changes.
+///
+/// That is also the constrained optimum: a constraint on later inputs only makes a queue costlier, so the best input now
+/// is never above -K_k q_k, and if that is out of reach it is the smallest input (docs/decisions/0003-mpcc.md). Solve()
+/// relies on no theorem: it checks the optimality conditions of each sequence (Karush, Kuhn, Tucker), which for a
+/// strictly convex QP are sufficient.
 class Regulator
 {
   public:
@@ -102,15 +99,13 @@ struct MpccQpCounters
     uint64_t workingSetChanges{0}; ///< over all solves
 };
 
-/**
- * One flow's QP: min 1/2 u' H u + u' g over the inputs u of the horizon (eqs. 4.6 to 4.17), everything in
- * units of BDP_max and scaled so that H's largest entry is near 2.
- *
- * Eq. 4.17's rows are bounds here, which needs a quarter less time. A queue above its bound comes under it as
- * fast as the inputs allow: that fixes the first inputs (SoftBound) and caps the next. The other rows are idle
- * at the optimum (docs/decisions/0003-mpcc.md). That is checked: an optimum without rows that keeps
- * them all is the optimum with them. If changes cost, inputs overshoot, and the rows are kept.
- */
+/// One flow's QP: min 1/2 u' H u + u' g over the inputs u of the horizon (eqs. 4.6 to 4.17), everything in
+/// units of BDP_max and scaled so that H's largest entry is near 2.
+///
+/// Eq. 4.17's rows are bounds here, which needs a quarter less time. A queue above its bound comes under it as
+/// fast as the inputs allow: that fixes the first inputs (SoftBound) and caps the next. The other rows are idle
+/// at the optimum (docs/decisions/0003-mpcc.md). That is checked: an optimum without rows that keeps
+/// them all is the optimum with them. If changes cost, inputs overshoot, and the rows are kept.
 class MpccQp
 {
   public:
@@ -123,14 +118,12 @@ class MpccQp
     /// Writes the problem of a model; true if H changed. Solve() does.
     bool Fill(const MpccModel& model);
 
-    /// @name The problem, as last filled
-    /// @{
+    // --- The problem, as last filled
     const std::vector<double>& Hessian() const { return m_hessian; }
     const std::vector<double>& Gradient() const { return m_gradient; }
     const std::vector<double>& Lower() const { return m_lower; }
     const std::vector<double>& Upper() const { return m_upper; }
     double Scale() const { return m_scale; } ///< of H and g
-                                             /// @}
 
   private:
     /// Reports whether the solution satisfies every row of eq. 4.17.
@@ -158,5 +151,3 @@ class MpccQp
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_MPCC_MPCC_QP_H

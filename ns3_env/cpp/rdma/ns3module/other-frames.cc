@@ -6,7 +6,6 @@
 #include "ns3/node.h"
 #include "ns3_env/cpp/engine/constant-rate.h"
 
-#include <algorithm>
 #include <array>
 #include <utility>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Frames of other stacks of ns-3 (TCP, UDP, ARP) as packets of the engine's network.
-#ifndef NS3_ENV_NS3MODULE_OTHER_FRAMES_H
-#define NS3_ENV_NS3MODULE_OTHER_FRAMES_H
+#pragma once
 
 #include "rdma-net-device.h"
 
@@ -10,7 +9,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <optional>
 #include <tuple>
 #include <unordered_map>
 #include <vector>
@@ -18,11 +16,9 @@
 namespace ns3::env
 {
 
-/**
- * Carries frames that ns-3's stacks send by a card: each frame is a packet of the engine, which waits, is marked and is
- * dropped as RDMA's are, and is sent before the card's RDMA flows, as an answer is. A connection's frames (by address
- * and source port) keep one path if flows do.
- */
+/// Carries frames that ns-3's stacks send by a card: each frame is a packet of the engine, which waits, is marked and is
+/// dropped as RDMA's are, and is sent before the card's RDMA flows, as an answer is. A connection's frames (by address
+/// and source port) keep one path if flows do.
 class OtherFrames
 {
   public:
@@ -32,8 +28,7 @@ class OtherFrames
                 uint8_t trafficClass);
     ~OtherFrames();
 
-    OtherFrames(const OtherFrames&) = delete;
-    OtherFrames& operator=(const OtherFrames&) = delete;
+    OtherFrames(OtherFrames&&) = delete;
 
     /// Sends from the card of the engine's node `source`.
     /// \returns false if too many wait at the card, or no host has this address \throws ScenarioError without a path
@@ -66,5 +61,3 @@ class OtherFrames
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_NS3MODULE_OTHER_FRAMES_H

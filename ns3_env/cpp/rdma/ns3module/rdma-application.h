@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Application that sends one RDMA flow, or a stream at a constant rate, and reports its end.
-#ifndef RDMA_APPLICATION_H
-#define RDMA_APPLICATION_H
+#pragma once
 
 #include "ns3/address.h"
 #include "ns3/application.h"
@@ -14,10 +13,8 @@
 namespace ns3
 {
 
-/**
- * A flow from its node's card to another, under a congestion controller; with StreamRate one that nothing steers, until
- * StopTime. It starts with the application, before the simulation runs or later.
- */
+/// A flow from its node's card to another, under a congestion controller; with StreamRate one that nothing steers, until
+/// StopTime. It starts with the application, before the simulation runs or later.
 class RdmaApplication : public Application
 {
   public:
@@ -45,15 +42,13 @@ class RdmaApplication : public Application
     double GetWindow() const { return m_window; }
     double GetRate() const { return m_rate; }
 
-    /// @name For RdmaNetwork
-    /// @{
+    // --- For RdmaNetwork
     /// A number that grows from one application to the next: flows have this order.
     uint64_t GetSerial() const { return m_serial; }
     void SetFlow(uint32_t flow) { m_flow = flow; }
     void OnWindowAndRate(double windowBytes, double rateBps);
     void OnCompleted(Time duration);
     bool IsWatched() const { return m_watched; }
-    /// @}
     /// A listener connects to window or rate.
     void Watch();
 
@@ -80,5 +75,3 @@ class RdmaApplication : public Application
 };
 
 } // namespace ns3
-
-#endif // RDMA_APPLICATION_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Full-duplex link between two RDMA devices, as an ns-3 channel.
-#ifndef RDMA_CHANNEL_H
-#define RDMA_CHANNEL_H
+#pragma once
 
 #include "ns3/channel.h"
 #include "ns3/nstime.h"
@@ -35,5 +34,3 @@ class RdmaChannel : public Channel
 };
 
 } // namespace ns3
-
-#endif // RDMA_CHANNEL_H

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Helper that builds a fat-tree of an RDMA network.
-#ifndef RDMA_FAT_TREE_HELPER_H
-#define RDMA_FAT_TREE_HELPER_H
+#pragma once
 
 #include "rdma-helper.h"
 
 namespace ns3
 {
 
-/**
- * The fat-tree of switches with `ports` ports each, a scenario's `fat_tree_3`: ports^3/4 hosts, in `ports` pods of as
- * many switches, half of them edge and half aggregation, below (ports/2)^2 cores. `pods` below `ports` builds that many.
- */
+/// The fat-tree of switches with `ports` ports each, a scenario's `fat_tree_3`: ports^3/4 hosts, in `ports` pods of as
+/// many switches, half of them edge and half aggregation, below (ports/2)^2 cores. `pods` below `ports` builds that many.
 class RdmaFatTreeHelper
 {
   public:
@@ -36,5 +33,3 @@ class RdmaFatTreeHelper
 };
 
 } // namespace ns3
-
-#endif // RDMA_FAT_TREE_HELPER_H

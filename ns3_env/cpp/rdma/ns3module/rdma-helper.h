@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Helper that builds RDMA networks: cards, switches, links, controllers, flows and captures.
-#ifndef RDMA_HELPER_H
-#define RDMA_HELPER_H
+#pragma once
 
 #include "rdma-network.h"
 
@@ -15,23 +14,19 @@
 namespace ns3
 {
 
-/**
- * Builds the RDMA network of a simulation. Create it before the first node: it selects the event loop. An invalid
- * network ends the program with a sentence that gives the reason (NS_ABORT_MSG).
- */
+/// Builds the RDMA network of a simulation. Create it before the first node: it selects the event loop. An invalid
+/// network ends the program with a sentence that gives the reason (NS_ABORT_MSG).
 class RdmaHelper : public PcapHelperForDevice
 {
   public:
     RdmaHelper();
 
-    /// @name Settings of objects created later
-    /// @{
+    // --- Settings of objects created later
     void SetDeviceAttribute(const std::string& name, const AttributeValue& value);
     void SetChannelAttribute(const std::string& name, const AttributeValue& value);
     /// Sets flows' controller and its attributes, as in SetController("hpcc", "Eta", DoubleValue(0.9)).
     template <typename... Args>
     void SetController(const std::string& name, Args&&... attributes);
-    /// @}
 
     /// An attribute of the whole network: switches, packets, marking (RdmaNetwork).
     void SetNetworkAttribute(const std::string& name, const AttributeValue& value);
@@ -95,5 +90,3 @@ RdmaHelper::SetController(const std::string& name, Args&&... attributes)
 }
 
 } // namespace ns3
-
-#endif // RDMA_HELPER_H

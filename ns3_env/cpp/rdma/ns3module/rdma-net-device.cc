@@ -198,18 +198,6 @@ RdmaNetDevice::Send(Ptr<Packet> packet, const Address& dest, uint16_t protocolNu
     return RdmaNetwork::Get()->Carry(this, packet, dest, protocolNumber);
 }
 
-bool
-RdmaNetDevice::SendFrom(Ptr<Packet>, const Address&, const Address&, uint16_t)
-{
-    return false;
-}
-
-void
-RdmaNetDevice::SetPromiscReceiveCallback(PromiscReceiveCallback callback)
-{
-    m_promiscReceive = callback;
-}
-
 void
 RdmaNetDevice::Deliver(Ptr<const Packet> packet,
                        const Address& from,

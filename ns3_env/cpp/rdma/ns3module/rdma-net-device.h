@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Device of an RDMA network at an ns-3 node: a host's card, or a port of a switch.
-#ifndef RDMA_NET_DEVICE_H
-#define RDMA_NET_DEVICE_H
+#pragma once
 
 #include "rdma-channel.h"
 
@@ -23,10 +22,8 @@ struct Packet;
 class Port;
 } // namespace env::rdma
 
-/**
- * A host's network card, or one port of a switch: the engine's port of the same place behind the face of an
- * ns3::NetDevice. The engine has it from the start of the simulation until Simulator::Destroy.
- */
+/// A host's network card, or one port of a switch: the engine's port of the same place behind the face of an
+/// ns3::NetDevice. The engine has it from the start of the simulation until Simulator::Destroy.
 class RdmaNetDevice : public NetDevice
 {
   public:
@@ -39,15 +36,13 @@ class RdmaNetDevice : public NetDevice
     DataRate GetDataRate() const { return m_dataRate; }
     uint32_t GetTxQueueLimit() const { return m_txQueueLimit; }
 
-    /// @name The engine's state, once the simulation has started; 0 before
-    /// @{
+    // --- The engine's state, once the simulation has started; 0 before
     uint64_t GetQueueBytes() const; ///< of a switch port
     /// Time for which the peer has paused this end.
     Time GetPausedTime() const;
     uint64_t GetTxBytes() const;
     /// Packets that were to leave here, or have left, and do not arrive.
     uint64_t GetDroppedPackets() const;
-    /// @}
 
     /// A listener connects to a trace source.
     void Watch();
@@ -62,8 +57,7 @@ class RdmaNetDevice : public NetDevice
     typedef void (*DropCallback)(uint32_t flow, uint32_t bytes, std::string cause);
     typedef void (*PauseCallback)(bool paused);
 
-    /// @name ns3::NetDevice
-    /// @{
+    // --- ns3::NetDevice
     void SetIfIndex(const uint32_t index) override { m_ifIndex = index; }
     uint32_t GetIfIndex() const override { return m_ifIndex; }
     Ptr<Channel> GetChannel() const override { return m_channel; }
@@ -81,19 +75,18 @@ class RdmaNetDevice : public NetDevice
     bool IsBridge() const override { return false; }
     bool IsPointToPoint() const override { return false; }
     bool Send(Ptr<Packet> packet, const Address& dest, uint16_t protocolNumber) override;
-    bool SendFrom(Ptr<Packet> packet,
-                  const Address& source,
-                  const Address& dest,
-                  uint16_t protocolNumber) override;
+    bool SendFrom(Ptr<Packet>, const Address&, const Address&, uint16_t) override { return false; }
     Ptr<Node> GetNode() const override { return m_node; }
     /// Sets the node, and the address: 02, the number of the node's earlier RDMA devices, and the node's id. Captures
     /// have 02:00.
     void SetNode(Ptr<Node> node) override;
     bool NeedsArp() const override { return true; }
     void SetReceiveCallback(ReceiveCallback callback) override { m_receive = callback; }
-    void SetPromiscReceiveCallback(PromiscReceiveCallback callback) override;
+    void SetPromiscReceiveCallback(PromiscReceiveCallback callback) override
+    {
+        m_promiscReceive = callback;
+    }
     bool SupportsSendFrom() const override { return false; }
-    /// @}
 
   protected:
     void DoDispose() override;
@@ -121,5 +114,3 @@ class RdmaNetDevice : public NetDevice
 };
 
 } // namespace ns3
-
-#endif // RDMA_NET_DEVICE_H

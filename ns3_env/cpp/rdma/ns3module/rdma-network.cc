@@ -63,8 +63,8 @@ RdmaNetwork::GetTypeId()
                           MakeUintegerAccessor(&RdmaNetwork::m_payloadBytes),
                           MakeUintegerChecker<uint32_t>(1, bounds::PAYLOAD_BYTES))
             .AddAttribute("BufferBytes",
-                          "Buffer of each switch, shared by its ports; 0: 32 MiB with links of "
-                          "100 Gb/s and more, else 16, or what reserves and headrooms ask for.",
+                          "Buffer of each switch, shared by its ports; 0: 32 MiB with links of 100 "
+                          "Gb/s and more, else 16, or what reserves and headrooms ask for.",
                           UintegerValue(0),
                           MakeUintegerAccessor(&RdmaNetwork::m_bufferBytes),
                           MakeUintegerChecker<uint64_t>(0, bounds::BUFFER_BYTES))
@@ -93,20 +93,18 @@ RdmaNetwork::GetTypeId()
                           UintegerValue(2),
                           MakeUintegerAccessor(&RdmaNetwork::m_headroomFrames),
                           MakeUintegerChecker<uint32_t>(0, bounds::HEADROOM_FRAMES))
-            .AddAttribute(
-                "Ecn",
-                "Marking: auto (as the flows' controllers are published), off, or "
-                "\"KMIN KMAX PMAX RATE\", bytes at that rate: \"100000 400000 0.2 25Gbps\".",
-                StringValue("auto"),
-                MakeStringAccessor(&RdmaNetwork::m_ecn),
-                MakeStringChecker())
-            .AddAttribute(
-                "LoadBalancing",
-                "What switches choose among equal paths by: ecmp (the flow's hash), or for "
-                "each packet random, round_robin or least_queue.",
-                StringValue("ecmp"),
-                MakeStringAccessor(&RdmaNetwork::m_balancing),
-                MakeStringChecker())
+            .AddAttribute("Ecn",
+                          "Marking: auto (as the flows' controllers are published), off, or \"KMIN "
+                          "KMAX PMAX RATE\", bytes at that rate: \"100000 400000 0.2 25Gbps\".",
+                          StringValue("auto"),
+                          MakeStringAccessor(&RdmaNetwork::m_ecn),
+                          MakeStringChecker())
+            .AddAttribute("LoadBalancing",
+                          "What switches choose among equal paths by: ecmp (the flow's hash), or "
+                          "for each packet random, round_robin or least_queue.",
+                          StringValue("ecmp"),
+                          MakeStringAccessor(&RdmaNetwork::m_balancing),
+                          MakeStringChecker())
             .AddAttribute("MinRate",
                           "Least rate of a flow; 0: a hundredth of its card's.",
                           DataRateValue(DataRate(0)),
@@ -158,12 +156,6 @@ RdmaNetwork::Get()
         Simulator::ScheduleDestroy(&RdmaNetwork::End, PeekPointer(g_network));
     }
     return g_network;
-}
-
-void
-RdmaNetwork::AddSwitch(Ptr<Node> node)
-{
-    m_switches.insert(node->GetId());
 }
 
 void

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The RDMA network of a simulation: settings and components for the engine's network.
-#ifndef RDMA_NETWORK_H
-#define RDMA_NETWORK_H
+#pragma once
 
 #include "rdma-application.h"
 #include "rdma-net-device.h"
@@ -13,7 +12,6 @@
 #include <memory>
 #include <set>
 #include <string>
-#include <vector>
 
 namespace ns3
 {
@@ -31,11 +29,9 @@ struct RdmaCapture
     std::map<Ptr<RdmaNetDevice>, std::string> files; ///< by device; ns-3's names
 };
 
-/**
- * The one RDMA network of a simulation. A script describes it by devices, channels, applications and this object's
- * attributes until Simulator::Run; an event at time 0 makes the engine's network of them. Its attributes have the paths
- * /$ns3::RdmaNetwork/NAME.
- */
+/// The one RDMA network of a simulation. A script describes it by devices, channels, applications and this object's
+/// attributes until Simulator::Run; an event at time 0 makes the engine's network of them. Its attributes have the paths
+/// /$ns3::RdmaNetwork/NAME.
 class RdmaNetwork : public Object
 {
   public:
@@ -49,7 +45,7 @@ class RdmaNetwork : public Object
     static Ptr<RdmaNetwork> Get();
 
     /// The node forwards between its devices.
-    void AddSwitch(Ptr<Node> node);
+    void AddSwitch(Ptr<Node> node) { m_switches.insert(node->GetId()); }
     bool IsSwitch(Ptr<Node> node) const { return m_switches.contains(node->GetId()); }
     /// Aborts with a message if there is no such controller, attribute or value.
     static void CheckController(const std::string& controller);
@@ -62,14 +58,12 @@ class RdmaNetwork : public Object
     uint64_t GetNPauseFrames() const;
     uint64_t GetNDrops() const;
 
-    /// @name For devices and applications
-    /// @{
+    // --- For devices and applications
     void StartFlow(Ptr<RdmaApplication> application);
     void WatchWindows(Ptr<RdmaApplication> application);
     /// Sends a frame of another stack from this host; false if it is refused.
     bool
     Carry(Ptr<RdmaNetDevice> device, Ptr<Packet> packet, const Address& dest, uint16_t protocol);
-    /// @}
 
   protected:
     void DoDispose() override;
@@ -101,5 +95,3 @@ class RdmaNetwork : public Object
 };
 
 } // namespace ns3
-
-#endif // RDMA_NETWORK_H

@@ -104,9 +104,8 @@ ScriptRun::Build(const RdmaCapture& capture, bool stopsWithLastFlow)
         std::ranges::any_of(scenario.controllers, [](const auto& x) { return x.name == "agent"; });
     if (m_channel && !asks)
     {
-        throw ScenarioError(
-            "the script has no such flow under the controller 'agent' when it begins: "
-            "an environment has nothing to decide");
+        throw ScenarioError("the script has no such flow under the controller 'agent' when it "
+                            "begins: an environment has nothing to decide");
     }
     if (asks && !m_channel)
     {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The engine's network of a script from the first event to Simulator::Destroy.
-#ifndef NS3_ENV_NS3MODULE_SCRIPT_RUN_H
-#define NS3_ENV_NS3MODULE_SCRIPT_RUN_H
+#pragma once
 
 #include "other-frames.h"
 #include "rdma-network.h"
@@ -35,8 +34,7 @@ class ScriptRun
                                             bool stopsWithLastFlow);
     ~ScriptRun();
 
-    ScriptRun(const ScriptRun&) = delete;
-    ScriptRun& operator=(const ScriptRun&) = delete;
+    ScriptRun(ScriptRun&&) = delete;
 
     const rdma::RdmaEpisode& Network() const { return *m_episode; }
     /// Starts a flow that was added after the simulation's start; does nothing for earlier ones.
@@ -84,5 +82,3 @@ class ScriptRun
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_NS3MODULE_SCRIPT_RUN_H

@@ -25,12 +25,6 @@ constexpr uint32_t LARGEST_HEADERS = 90; ///< of a data packet, with the largest
 constexpr uint64_t MIB = 1 << 20;
 constexpr const char* AGENT = "agent";
 
-Json
-EcnJson(double kmin, double kmax, double pmax, double atRateBps)
-{
-    return {{"kmin_bytes", kmin}, {"kmax_bytes", kmax}, {"pmax", pmax}, {"at_rate_bps", atRateBps}};
-}
-
 std::string
 NameOf(const Ptr<Node>& node)
 {
@@ -208,17 +202,16 @@ ScriptScenario::AddEcn(Json& content) const
     if (m_settings.ecn != "auto" && m_settings.ecn != "off")
     {
         std::istringstream words(m_settings.ecn);
-        double kmin = 0;
-        double kmax = 0;
-        double pmax = 0;
+        EcnConfig ecn{.enabled = true};
         std::string rate;
         std::string rest;
-        if (!(words >> kmin >> kmax >> pmax >> rate) || words >> rest)
+        if (!(words >> ecn.kminBytes >> ecn.kmaxBytes >> ecn.pmax >> rate) || words >> rest)
         {
             throw ScenarioError("attribute Ecn is '" + Shown(m_settings.ecn) +
                                 "': it takes auto, off or \"KMIN KMAX PMAX RATE\"");
         }
-        sw["ecn"] = EcnJson(kmin, kmax, pmax, static_cast<double>(DataRate(rate).GetBitRate()));
+        ecn.atRateBps = static_cast<double>(DataRate(rate).GetBitRate());
+        sw["ecn"] = rdma::ToJson(ecn);
         return;
     }
     for (const Ptr<RdmaApplication>& flow : m_flows)
@@ -228,7 +221,7 @@ ScriptScenario::AddEcn(Json& content) const
         const EcnConfig ecn = control->GetEcnConfig();
         if (ecn.enabled && m_settings.ecn == "auto" && !sw.contains("ecn"))
         {
-            sw["ecn"] = EcnJson(ecn.kminBytes, ecn.kmaxBytes, ecn.pmax, ecn.atRateBps);
+            sw["ecn"] = rdma::ToJson(ecn);
             const double half = static_cast<double>(sw["buffer_bytes"].get<uint64_t>()) / 2;
             if (ecn.kmaxBytes * FastestBps() / ecn.atRateBps > half)
             {
@@ -238,16 +231,7 @@ ScriptScenario::AddEcn(Json& content) const
         const CongestionPointConfig points = control->GetCongestionPointConfig();
         if (points.enabled && !sw.contains("congestion_points"))
         {
-            sw["congestion_points"] = {{"target_bytes", points.targetBytes},
-                                       {"weight", points.weight},
-                                       {"sample_bytes", points.sampleBytes},
-                                       {"sample_jitter", points.sampleJitter},
-                                       {"adaptive_sampling", points.adaptiveSampling},
-                                       {"feedback", points.negativeOnly ? "negative" : "both"}};
-            if (points.sampleProbability > 0)
-            {
-                sw["congestion_points"]["sample_probability"] = points.sampleProbability;
-            }
+            sw["congestion_points"] = rdma::ToJson(points);
         }
         if (control->GetScheduling() == Scheduling::LeastRemaining)
         {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // A script's nodes, devices and applications as the scenario that the engine simulates.
-#ifndef NS3_ENV_NS3MODULE_SCRIPT_SCENARIO_H
-#define NS3_ENV_NS3MODULE_SCRIPT_SCENARIO_H
+#pragma once
 
 #include "rdma-application.h"
 #include "rdma-net-device.h"
@@ -66,11 +65,9 @@ struct PortPlace
     uint32_t port;
 };
 
-/**
- * The scenario of a script: every node of the simulation has its id, and one that is no part of the RDMA network is a
- * switch without links. Each further card of a host is a node of the engine's after those. Flows are those of all
- * applications, in the order in which these were made.
- */
+/// The scenario of a script: every node of the simulation has its id, and one that is no part of the RDMA network is a
+/// switch without links. Each further card of a host is a node of the engine's after those. Flows are those of all
+/// applications, in the order in which these were made.
 class ScriptScenario
 {
   public:
@@ -122,5 +119,3 @@ class ScriptScenario
 };
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_NS3MODULE_SCRIPT_SCENARIO_H

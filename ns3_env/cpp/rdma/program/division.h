@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Assignment of a network's nodes to its parts, and traffic between parts.
-#ifndef NS3_ENV_RDMA_PROGRAM_DIVISION_H
-#define NS3_ENV_RDMA_PROGRAM_DIVISION_H
+#pragma once
 
 #include "ns3_env/cpp/events/parts.h"
 #include "ns3_env/cpp/rdma/link/network-context.h"
@@ -56,5 +55,3 @@ class PartContexts final : public PartExchange
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_PROGRAM_DIVISION_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Hosts, switches and links of a scenario, and the paths of flows through them.
-#ifndef NS3_ENV_RDMA_PROGRAM_FABRIC_H
-#define NS3_ENV_RDMA_PROGRAM_FABRIC_H
+#pragma once
 
 #include "division.h"
 #include "paths.h"
@@ -28,8 +27,7 @@ class Fabric
     /// \param division for a simulation in parts; absent: as a whole
     explicit Fabric(const Scenario& scenario, const std::optional<Division>& division = {});
 
-    Fabric(const Fabric&) = delete;
-    Fabric& operator=(const Fabric&) = delete;
+    Fabric(Fabric&&) = delete;
 
     /// The counts of an undivided network.
     NetworkContext& Context() { return *m_contexts.All().front(); }
@@ -92,5 +90,3 @@ class Fabric
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_PROGRAM_FABRIC_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Failures of a network's links over time, and when its switches learn of them.
-#ifndef NS3_ENV_RDMA_PROGRAM_FAILURES_H
-#define NS3_ENV_RDMA_PROGRAM_FAILURES_H
+#pragma once
 
 #include "fabric.h"
 
@@ -20,8 +19,7 @@ class Failures
     /// `fabric` and `spec` must outlive this. \throws ScenarioError if two nodes are not joined
     Failures(const Fabric& fabric, const PathSpec& spec);
 
-    Failures(const Failures&) = delete;
-    Failures& operator=(const Failures&) = delete;
+    Failures(Failures&&) = delete;
 
     void Schedule();
 
@@ -44,5 +42,3 @@ class Failures
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_PROGRAM_FAILURES_H

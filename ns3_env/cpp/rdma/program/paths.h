@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Paths of a scenario's flows, and their facts before the first packets.
-#ifndef NS3_ENV_RDMA_PROGRAM_PATHS_H
-#define NS3_ENV_RDMA_PROGRAM_PATHS_H
+#pragma once
 
 #include "ns3_env/cpp/rdma/switch/network-rules.h"
 #include "ns3_env/cpp/routing/routing.h"
@@ -58,5 +57,3 @@ class Paths
 std::vector<uint16_t> StreamPorts(const Scenario& scenario);
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_PROGRAM_PATHS_H

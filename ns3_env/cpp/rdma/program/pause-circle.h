@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Ports whose PFC pauses wait for each other in a circle: a deadlock.
-#ifndef NS3_ENV_RDMA_PROGRAM_PAUSE_CIRCLE_H
-#define NS3_ENV_RDMA_PROGRAM_PAUSE_CIRCLE_H
+#pragma once
 
 #include "fabric.h"
 
@@ -10,13 +9,9 @@
 namespace ns3::env::rdma
 {
 
-/**
- * Finds pauses that nothing can end any more. Queues of a switch with a port that is not paused are assumed to drain,
- * and with them the packets that they block; those that stay are packets that wait for each other's room. No circle is
- * returned that may dissolve by itself.
- */
+/// Finds pauses that nothing can end any more. Queues of a switch with a port that is not paused are assumed to drain,
+/// and with them the packets that they block; those that stay are packets that wait for each other's room. No circle is
+/// returned that may dissolve by itself.
 PauseCircle FindPauseCircle(const Fabric& fabric, const Scenario& scenario);
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_PROGRAM_PAUSE_CIRCLE_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Captures of an RDMA network's frames.
-#ifndef NS3_ENV_RDMA_PROGRAM_PCAP_H
-#define NS3_ENV_RDMA_PROGRAM_PCAP_H
+#pragma once
 
 #include "rdma-episode.h"
 
@@ -13,15 +12,11 @@
 namespace ns3::env::rdma
 {
 
-/**
- * Writes the CaptureFile of RoCEv2's frames from the ports' Tx and Rx traces: frames sent at the time their
- * transmission starts, frames received when they have arrived. Frames lost on the link are at the sender's interface
- * only.
- *
- * The network must live as long. \throws ScenarioError for a port or a folder that does not exist
- */
+/// Writes the CaptureFile of RoCEv2's frames from the ports' Tx and Rx traces: frames sent at the time their
+/// transmission starts, frames received when they have arrived. Frames lost on the link are at the sender's interface
+/// only.
+///
+/// The network must live as long. \throws ScenarioError for a port or a folder that does not exist
 std::unique_ptr<CaptureFile> CaptureFrames(const RdmaEpisode& network, const PcapSpec& spec);
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_PROGRAM_PCAP_H

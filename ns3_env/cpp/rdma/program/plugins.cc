@@ -123,8 +123,7 @@ class StartUpGuard
         g_output.str({});
     }
 
-    StartUpGuard(const StartUpGuard&) = delete;
-    StartUpGuard& operator=(const StartUpGuard&) = delete;
+    StartUpGuard(StartUpGuard&&) = delete;
 
   private:
     [[noreturn]] static void End()

@@ -225,11 +225,6 @@ RdmaEpisode::PortsUnderAgents() const
     return ports;
 }
 
-RdmaEpisode::~RdmaEpisode()
-{
-    ForgetFlows();
-}
-
 std::unique_ptr<Flow>
 RdmaEpisode::Connect(const FlowEntry& entry, uint16_t sourcePort)
 {
@@ -250,12 +245,6 @@ RdmaEpisode::ConnectOther(const FlowSpec& spec, uint16_t sourcePort) const
     auto carrier = m_fabric.Connect(spec, sourcePort, CreateObject<Uncontrolled>());
     carrier->SetOpenLoop(1, NEVER); // without answers, and not counted by switches
     return carrier;
-}
-
-const Racks*
-RdmaEpisode::GetRacks() const
-{
-    return m_fabric.GetRacks();
 }
 
 void
@@ -335,12 +324,10 @@ RdmaEpisode::ForEachHostPort(const QueueVisitor& visit) const
                    .port = nic->Index(),
                    .peer = nic->Peer().NodeId(),
                    .rateBps = nic->LinkRateBps(),
-                   .bytes = 0,
                    .txBytes = nic->TxBytes(),
                    .paused = nic->PausedTime(now),
                    .pauseFrames = nic->PauseFramesReceived(),
-                   .pauseFramesSent = nic->PauseFramesSent(),
-                   .stats = nullptr});
+                   .pauseFramesSent = nic->PauseFramesSent()});
         }
     }
 }
@@ -429,12 +416,6 @@ std::unique_ptr<Capture>
 RdmaEpisode::MakeCapture()
 {
     return CaptureFrames(*this, *m_scenario.pcap);
-}
-
-uint64_t
-RdmaEpisode::TransmittedPayload() const
-{
-    return TransmittedByFlows() + m_streams.TransmittedPayload();
 }
 
 } // namespace ns3::env::rdma

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // RDMA network of one episode with its flows, from its hosts to its records.
-#ifndef NS3_ENV_RDMA_PROGRAM_RDMA_EPISODE_H
-#define NS3_ENV_RDMA_PROGRAM_RDMA_EPISODE_H
+#pragma once
 
 #include "failures.h"
 
@@ -28,8 +27,7 @@ class Streams
     /// `fabric` must outlive this. \throws ScenarioError if there is no path.
     Streams(const Scenario& scenario, const Fabric& fabric);
 
-    Streams(const Streams&) = delete;
-    Streams& operator=(const Streams&) = delete;
+    Streams(Streams&&) = delete;
 
     /// Schedules the start of each.
     void Schedule();
@@ -51,7 +49,7 @@ class RdmaEpisode final : public Episode
   public:
     /// \throws ScenarioError
     RdmaEpisode(Scenario scenario, FlowHook onCreate);
-    ~RdmaEpisode() override;
+    ~RdmaEpisode() override { ForgetFlows(); }
 
     NetworkContext& Context() { return m_fabric.Context(); }
     const NetworkContext& Context() const { return m_fabric.Context(); }
@@ -84,8 +82,7 @@ class RdmaEpisode final : public Episode
     void TraceEvents(const MarkCallback& marked, const PauseCallback& paused) override;
     std::unique_ptr<Capture> MakeCapture() override;
 
-    /// @name Frames of other stacks
-    /// @{
+    // --- Frames of other stacks
     /// Their carriers have ids from here on.
     static constexpr uint32_t FIRST_OTHER = 1U << 31;
     /// A path for packets that the caller makes. \throws ScenarioError if there is none
@@ -94,16 +91,18 @@ class RdmaEpisode final : public Episode
     /// Sets the maker of frames for captures; it returns no bytes for an unknown packet.
     void SetOtherFrames(FrameMaker make) { m_otherFrames = std::move(make); }
     std::vector<uint8_t> OtherFrame(const Packet& packet) const { return m_otherFrames(packet); }
-    /// @}
 
     /// Payload bytes that senders put on the wire, retransmissions and streams included.
-    uint64_t TransmittedPayload() const;
+    uint64_t TransmittedPayload() const
+    {
+        return TransmittedByFlows() + m_streams.TransmittedPayload();
+    }
     /// Payload bytes of data packets that reached a host.
     uint64_t DeliveredPayload() const { return m_fabric.DeliveredPayload(); }
 
   private:
     std::unique_ptr<Flow> Connect(const FlowEntry& entry, uint16_t sourcePort) override;
-    const Racks* GetRacks() const override;
+    const Racks* GetRacks() const override { return m_fabric.GetRacks(); }
     void StartFlow(Flow& flow) override;
     void OnRunBegins() override;
     void OnRunEnds() override;
@@ -118,5 +117,3 @@ class RdmaEpisode final : public Episode
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_PROGRAM_RDMA_EPISODE_H

@@ -23,16 +23,8 @@
 namespace ns3::env::rdma
 {
 
-namespace
-{
-
-using Json = nlohmann::json;
-
-/// Controllers with fluid flows.
-const Fluids FLUIDS{{"max_min", Sharing::MaxMin}};
-
-Json
-EcnToJson(const EcnConfig& ecn)
+nlohmann::json
+ToJson(const EcnConfig& ecn)
 {
     if (!ecn.enabled)
     {
@@ -44,8 +36,8 @@ EcnToJson(const EcnConfig& ecn)
             {"at_rate_bps", ecn.atRateBps}};
 }
 
-Json
-CongestionPointsToJson(const CongestionPointConfig& points)
+nlohmann::json
+ToJson(const CongestionPointConfig& points)
 {
     if (!points.enabled)
     {
@@ -57,94 +49,92 @@ CongestionPointsToJson(const CongestionPointConfig& points)
             {"sample_bytes", points.sampleBytes},
             {"sample_jitter", points.sampleJitter},
             {"adaptive_sampling", points.adaptiveSampling},
-            {"sample_probability", probability > 0 ? Json(probability) : Json(nullptr)},
+            {"sample_probability", probability > 0 ? nlohmann::json(probability) : nullptr},
             {"feedback", points.negativeOnly ? "negative" : "both"}};
 }
 
+namespace
+{
+
+using Json = nlohmann::json;
+
+/// Controllers with fluid flows.
+const Fluids FLUIDS{{"max_min", Sharing::MaxMin}};
+
 constexpr const char* LEAST_REMAINING = "least_remaining";
 
-void
-ReadCongestionPoints(JsonReader section, CongestionPointConfig& config)
+CongestionPointConfig
+ReadCongestionPoints(JsonReader& section)
 {
+    CongestionPointConfig config;
     config.enabled = true;
     config.targetBytes = section.Number("target_bytes", 1.0, bounds::BUFFER_BYTES);
     config.weight = section.Number("weight", 0.0, bounds::WEIGHT);
     config.sampleBytes = section.Number("sample_bytes", 1.0, bounds::BUFFER_BYTES);
     config.sampleJitter = section.Number("sample_jitter", 0.0, 1.0);
     config.adaptiveSampling = section.Flag("adaptive_sampling");
-    if (section.Has("sample_probability"))
-    {
-        config.sampleProbability = section.Number("sample_probability", 0.0, 1.0);
-    }
+    config.sampleProbability =
+        section.MaybeNumber("sample_probability", 0.0, 1.0).value_or(config.sampleProbability);
     config.negativeOnly = section.OneOf("feedback", {"negative", "both"}) == "negative";
-    section.RefuseOthers();
+    return config;
 }
 
-void
-ReadEcn(JsonReader ecn, EcnConfig& config)
+EcnConfig
+ReadEcn(JsonReader& ecn)
 {
+    EcnConfig config;
     config.enabled = true;
     config.kminBytes = ecn.Number("kmin_bytes", 0.0, bounds::BUFFER_BYTES);
     config.kmaxBytes = ecn.Number("kmax_bytes", config.kminBytes, bounds::BUFFER_BYTES);
     config.pmax = ecn.Number("pmax", 0.0, 1.0);
     config.atRateBps = ecn.Number("at_rate_bps", bounds::LEAST_RATE_BPS, bounds::RATE_BPS);
-    if (ecn.Has("most_kmax_bytes"))
-    {
-        config.mostKmaxBytes = ecn.Number("most_kmax_bytes", 0.0, bounds::BUFFER_BYTES);
-    }
-    ecn.RefuseOthers();
-}
-
-PfcWatchdogConfig
-ReadWatchdog(JsonReader section)
-{
-    const auto time = [&section](const char* key)
-    { return section.Whole<int64_t>(key, 1, bounds::TIME_NS) * PS_PER_NS; };
-    const PfcWatchdogConfig config{.detection = time("detection_ns"),
-                                   .restoration = time("restoration_ns"),
-                                   .forwards =
-                                       section.OneOf("action", {"drop", "forward"}) == "forward"};
-    section.RefuseOthers();
+    config.mostKmaxBytes = ecn.MaybeNumber("most_kmax_bytes", 0.0, bounds::BUFFER_BYTES)
+                               .value_or(config.mostKmaxBytes);
     return config;
 }
 
-PortAgents
-ReadPortAgents(JsonReader section)
+/// Congestion points of switches, or of a class; none without the key.
+CongestionPointConfig
+ReadPoints(JsonReader& section)
 {
-    PortAgents agents;
-    agents.interval = section.Whole<int64_t>("interval_ns", 1, bounds::TIME_NS) * PS_PER_NS;
-    agents.links = section.Pairs("ports", bounds::LINKS, UINT32_MAX);
-    section.RefuseOthers();
-    return agents;
+    return section.Maybe("congestion_points", ReadCongestionPoints)
+        .value_or(CongestionPointConfig{});
+}
+
+PfcWatchdogConfig
+ReadWatchdog(JsonReader& section)
+{
+    return {.detection = section.Time("detection_ns", 1),
+            .restoration = section.Time("restoration_ns", 1),
+            .forwards = section.OneOf("action", {"drop", "forward"}) == "forward"};
+}
+
+PortAgents
+ReadPortAgents(JsonReader& section)
+{
+    return {section.Time("interval_ns", 1), section.Pairs("ports", bounds::LINKS, UINT32_MAX)};
 }
 
 void
 ReadClasses(JsonReader& root, Scenario& s)
 {
     s.buffer.pfc = false; // the classes' settings apply
-    for (const auto& json : root.List("classes", MOST_CLASSES))
+    const auto read = [&s](JsonReader& section)
     {
-        JsonReader section(json, "classes[" + std::to_string(s.classes.size()) + "]");
         TrafficClass own;
         own.name = section.Text("name");
         own.weight = section.Number("weight", 0.0, bounds::WEIGHT);
         own.pfc = section.Flag("pfc");
-        if (section.Has("ecn"))
-        {
-            ReadEcn(section.Sub("ecn"), own.ecn);
-        }
-        if (section.Has("congestion_points"))
-        {
-            ReadCongestionPoints(section.Sub("congestion_points"), own.congestionPoints);
-        }
-        section.RefuseOthers();
+        own.ecn = section.Maybe("ecn", ReadEcn).value_or(EcnConfig{});
+        own.congestionPoints = ReadPoints(section);
         s.buffer.pfc |= own.pfc;
         s.classes.push_back(std::move(own));
-    }
+    };
+    root.Each("classes", MOST_CLASSES, read);
 }
 
 void
-ReadSwitch(JsonReader section, Scenario& s)
+ReadSwitch(JsonReader& section, Scenario& s)
 {
     s.buffer.bufferBytes = section.Whole<uint64_t>("buffer_bytes", 1, bounds::BUFFER_BYTES);
     s.buffer.pfc = section.Flag("pfc");
@@ -154,33 +144,20 @@ ReadSwitch(JsonReader section, Scenario& s)
         section.Whole<uint32_t>("resume_offset_bytes", 0, bounds::RESERVE_BYTES);
     s.buffer.headroomFrames =
         section.Whole<uint32_t>("headroom_frames", 0, bounds::HEADROOM_FRAMES);
-    if (section.Has("pfc_watchdog"))
-    {
-        s.watchdog = ReadWatchdog(section.Sub("pfc_watchdog"));
-    }
+    s.watchdog = section.Maybe("pfc_watchdog", ReadWatchdog);
     s.trimming = section.Flag("trimming", false);
-    if (section.Has("ecn"))
-    {
-        ReadEcn(section.Sub("ecn"), s.ecn);
-    }
-    if (section.Has("ecn_agents"))
-    {
-        s.portAgents = ReadPortAgents(section.Sub("ecn_agents"));
-    }
-    if (section.Has("congestion_points"))
-    {
-        ReadCongestionPoints(section.Sub("congestion_points"), s.congestionPoints);
-    }
+    s.ecn = section.Maybe("ecn", ReadEcn).value_or(EcnConfig{});
+    s.portAgents = section.Maybe("ecn_agents", ReadPortAgents);
+    s.congestionPoints = ReadPoints(section);
     s.scheduling = section.OneOf("scheduling", {"fifo", LEAST_REMAINING}) == LEAST_REMAINING
                        ? Scheduling::LeastRemaining
                        : Scheduling::Fifo;
     const auto counter = section.OneOf("flow_counter", {"exact", "timeout"});
-    const Picos timeout = section.Whole<int64_t>("flow_timeout_ns", 1, bounds::TIME_NS) * PS_PER_NS;
+    const Picos timeout = section.Time("flow_timeout_ns", 1);
     if (counter == "timeout" || s.paths)
     {
         s.flowTimeout = timeout;
     }
-    section.RefuseOthers();
 }
 
 /// Settings for group 0, that of switches' frames: its packets are not counted, hence neither paused nor lost, and not
@@ -205,12 +182,11 @@ CheckWatchdog(const Scenario& scenario)
     const bool pauses = scenario.buffer.pfc && scenario.scheduling == Scheduling::Fifo;
     if (!pauses || scenario.published)
     {
-        throw ScenarioError("switch.pfc_watchdog",
-                            std::string(pauses ? "the published simulator has none: write timing: "
-                                                 "exact"
-                                               : "no port is ever paused: write pfc: true and "
-                                                 "scheduling: fifo") +
-                                ", or leave it out");
+        throw ScenarioError(
+            "switch.pfc_watchdog",
+            std::string(pauses ? "the published simulator has none: write timing: exact"
+                               : "no port is ever paused: write pfc: true and scheduling: fifo") +
+                ", or leave it out");
     }
 }
 
@@ -302,12 +278,6 @@ RdmaTransport::Obey()
     return m_check ? std::optional<int>(CheckControllers(!m_plugins.empty())) : std::nullopt;
 }
 
-std::vector<std::string>
-RdmaTransport::Controllers() const
-{
-    return ListControllers();
-}
-
 std::string
 RdmaTransport::Describe() const
 {
@@ -316,8 +286,8 @@ RdmaTransport::Describe() const
     {
         const Ptr<CongestionControl> control = CreateController({name, {}});
         all[name] = {
-            {"ecn", EcnToJson(control->GetEcnConfig())},
-            {"congestion_points", CongestionPointsToJson(control->GetCongestionPointConfig())},
+            {"ecn", ToJson(control->GetEcnConfig())},
+            {"congestion_points", ToJson(control->GetCongestionPointConfig())},
             {"scheduling",
              control->GetScheduling() == Scheduling::Fifo ? Json(nullptr) : Json(LEAST_REMAINING)},
             {"reference", IsReference(control->GetInstanceTypeId())},
@@ -336,36 +306,25 @@ void
 RdmaTransport::ReadKeys(JsonReader& root, Scenario& scenario)
 {
     scenario.published = root.OneOf("timing", {"exact", "published"}) == "published";
-    if (root.Has("min_rate_bps"))
-    {
-        scenario.minRateBps = root.Number("min_rate_bps", bounds::LEAST_RATE_BPS, bounds::RATE_BPS);
-    }
+    scenario.minRateBps =
+        root.MaybeNumber("min_rate_bps", bounds::LEAST_RATE_BPS, bounds::RATE_BPS);
     if (root.Has("threads"))
     {
         scenario.threads = root.Whole<uint32_t>("threads", 1, bounds::THREADS);
     }
     ReadPaths(root, scenario);
-    ReadSwitch(root.Sub("switch"), scenario);
+    root.Sub("switch", [&](JsonReader& section) { ReadSwitch(section, scenario); });
     if (root.Has("classes"))
     {
         ReadClasses(root, scenario);
     }
     scenario.priorityGroup = root.Whole<uint32_t>("priority_group", 0, 7);
-    const Picos timeout =
-        root.Whole<int64_t>("retransmission_timeout_ns", 0, bounds::TIME_NS, int64_t{0}) *
-        PS_PER_NS;
-    if (timeout > 0)
+    if (const Picos timeout = root.TimeOr0("retransmission_timeout_ns"); timeout > 0)
     {
         scenario.retransmissionTimeout = timeout;
     }
-    if (root.Has("selective_repeat"))
-    {
-        scenario.selectiveRepeat = ReadSelectiveRepeat(root.Sub("selective_repeat"));
-    }
-    if (root.Has("nic"))
-    {
-        scenario.nic = ReadNic(root.Sub("nic"));
-    }
+    scenario.selectiveRepeat = root.Maybe("selective_repeat", ReadSelectiveRepeat);
+    scenario.nic = root.Maybe("nic", ReadNic).value_or(NicConfig{});
 }
 
 std::unique_ptr<Episode>

@@ -27,7 +27,7 @@ TimeOf(int64_t ns)
 
 /// Reads the key; true if flows have routes with a detour.
 bool
-ReadBalancing(JsonReader section, PathSpec& spec)
+ReadBalancing(JsonReader& section, PathSpec& spec)
 {
     constexpr std::array<std::pair<const char*, Balancing>, 5> BY{
         {{"flowlet", Balancing::Flowlet},
@@ -43,29 +43,25 @@ ReadBalancing(JsonReader section, PathSpec& spec)
     }
     if (by == "flowlet")
     {
-        spec.gap = section.Whole<int64_t>("gap_ns", 0, bounds::TIME_NS) * PS_PER_NS;
+        spec.gap = section.Time("gap_ns", 0);
     }
     if (by == "reps")
     {
-        spec.freezing = section.Whole<int64_t>("freezing_ns", 0, bounds::TIME_NS) * PS_PER_NS;
+        spec.freezing = section.Time("freezing_ns", 0);
     }
-    section.RefuseOthers();
     return by == VALIANT;
 }
 
 void
-ReadFailures(JsonReader section, PathSpec& spec)
+ReadFailures(JsonReader& section, PathSpec& spec)
 {
-    spec.convergence = section.Whole<int64_t>("convergence_ns", 0, bounds::TIME_NS) * PS_PER_NS;
-    for (const auto& json : section.List("outages", bounds::LINKS))
+    spec.convergence = section.Time("convergence_ns", 0);
+    const auto read = [&spec](JsonReader& outage)
     {
-        JsonReader outage(json,
-                          section.Path("outages[" + std::to_string(spec.outages.size()) + "]"));
         const auto a = outage.Whole<uint32_t>("a", 0, bounds::NODES - 1);
         const auto b = outage.Whole<uint32_t>("b", 0, bounds::NODES - 1);
         const auto at = outage.Whole<int64_t>("at_ns", 0, bounds::TIME_NS);
         const auto until = outage.Whole<int64_t>("until_ns", FOR_EVER, bounds::TIME_NS);
-        outage.RefuseOthers();
         if (until != FOR_EVER && until <= at)
         {
             throw ScenarioError(outage.Path("until_ns"),
@@ -73,8 +69,8 @@ ReadFailures(JsonReader section, PathSpec& spec)
                                     std::to_string(at));
         }
         spec.outages.push_back({a, b, TimeOf(at), TimeOf(until)});
-    }
-    section.RefuseOthers();
+    };
+    section.Each("outages", bounds::LINKS, read);
 }
 
 } // namespace
@@ -85,7 +81,9 @@ ReadPaths(JsonReader& root, Scenario& scenario)
     std::optional<PathSpec>& spec = scenario.paths;
     if (root.Has("load_balancing"))
     {
-        scenario.detours = ReadBalancing(root.Sub("load_balancing"), spec.emplace());
+        scenario.detours =
+            root.Sub("load_balancing",
+                     [&](JsonReader& section) { return ReadBalancing(section, spec.emplace()); });
         if (scenario.detours)
         {
             spec.reset();
@@ -99,7 +97,8 @@ ReadPaths(JsonReader& root, Scenario& scenario)
                                 "routes by valiant do not change where a link fails: leave "
                                 "'failures' out, or write load_balancing: ecmp");
         }
-        ReadFailures(root.Sub("failures"), spec ? *spec : spec.emplace());
+        spec = spec.value_or(PathSpec{});
+        root.Sub("failures", [&](JsonReader& section) { ReadFailures(section, *spec); });
     }
 }
 
@@ -127,19 +126,17 @@ CheckPaths(const Scenario& scenario, bool fluid)
     }
     if (scenario.scheduling == Scheduling::LeastRemaining)
     {
-        throw ScenarioError(
-            key,
-            "ports that send of the flow with the least bytes left (the oracle's) know one "
-            "path of each flow" +
-                without + ", or write switch.scheduling: fifo");
+        throw ScenarioError(key,
+                            "ports that send of the flow with the least bytes left (the oracle's) "
+                            "know one path of each flow" +
+                                without + ", or write switch.scheduling: fifo");
     }
     if (scenario.published)
     {
-        throw ScenarioError(
-            key,
-            "the published simulator gives a flow one path, and its links never fail: "
-            "write timing: exact, or leave '" +
-                key + "' out");
+        throw ScenarioError(key,
+                            "the published simulator gives a flow one path, and its links never "
+                            "fail: write timing: exact, or leave '" +
+                                key + "' out");
     }
     const auto hasPoint = [](const TrafficClass& own) { return own.congestionPoints.enabled; };
     if (scenario.congestionPoints.enabled ||
@@ -147,8 +144,8 @@ CheckPaths(const Scenario& scenario, bool fluid)
     {
         throw ScenarioError(
             key,
-            "feedback frames of congestion points go back by the way that data came, which "
-            "has to be the flow's one path: write switch.congestion_points: null, or leave '" +
+            "feedback frames of congestion points go back by the way that data came, which has to "
+            "be the flow's one path: write switch.congestion_points: null, or leave '" +
                 key + "' out");
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The keys load_balancing and failures, and their incompatible keys.
-#ifndef NS3_ENV_RDMA_PROGRAM_READ_PATHS_H
-#define NS3_ENV_RDMA_PROGRAM_READ_PATHS_H
+#pragma once
 
 #include "ns3_env/cpp/run/scenario.h"
 
@@ -20,5 +19,3 @@ void ReadPaths(JsonReader& root, Scenario& scenario);
 void CheckPaths(const Scenario& scenario, bool fluid);
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_PROGRAM_READ_PATHS_H

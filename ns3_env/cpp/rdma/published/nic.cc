@@ -122,10 +122,4 @@ Nic::NextReady(Picos now)
     return NEVER;
 }
 
-void
-Nic::OnRepaced(const QueuePair& flow, Picos now)
-{
-    m_wakeUp.OnRepaced(flow.NextAvailable(), now);
-}
-
 } // namespace ns3::env::rdma::published

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Network card of the published simulator: its order of sending, and its one timer.
-#ifndef NS3_ENV_RDMA_PUBLISHED_NIC_H
-#define NS3_ENV_RDMA_PUBLISHED_NIC_H
+#pragma once
 
 #include "ns3_env/cpp/events/reusable-event.h"
 #include "ns3_env/cpp/rdma/host/nic.h"
@@ -13,12 +12,10 @@
 namespace ns3::env::rdma::published
 {
 
-/**
- * The one timer of a network card. It is armed when the card finds nothing to
- * send, for the earliest pacing time among all flows with bytes left, flows with a closed window included.
- * If that time has passed already, nothing is armed, and a paced flow next to such a flow waits for the next ACK. A
- * pending timer stays where it is, except that a repaced flow (HPCC) moves it forward.
- */
+/// The one timer of a network card. It is armed when the card finds nothing to
+/// send, for the earliest pacing time among all flows with bytes left, flows with a closed window included.
+/// If that time has passed already, nothing is armed, and a paced flow next to such a flow waits for the next ACK. A
+/// pending timer stays where it is, except that a repaced flow (HPCC) moves it forward.
 class WakeUp
 {
   public:
@@ -70,12 +67,10 @@ class WakeUp
     bool m_pending{false};
 };
 
-/**
- * A network card with one timer (WakeUp), on which a pause stops ACKs only under some controllers
- * (docs/sources/published-simulator.md, "Bytes on the wire"), and whose turn is a place in the list of
- * flows that is not counted back for those that have left it. A flow with more acknowledged than sent is blocked by its
- * window; without one it sends the rest again, even when it has ended.
- */
+/// A network card with one timer (WakeUp), on which a pause stops ACKs only under some controllers
+/// (docs/sources/published-simulator.md, "Bytes on the wire"), and whose turn is a place in the list of
+/// flows that is not counted back for those that have left it. A flow with more acknowledged than sent is blocked by its
+/// window; without one it sends the rest again, even when it has ended.
 class Nic final : public rdma::Nic
 {
   public:
@@ -92,7 +87,10 @@ class Nic final : public rdma::Nic
     friend Port;
     Packet* Dequeue(Picos now);
     Picos NextReady(Picos now);
-    void OnRepaced(const QueuePair& flow, Picos now) override;
+    void OnRepaced(const QueuePair& flow, Picos now) override
+    {
+        m_wakeUp.OnRepaced(flow.NextAvailable(), now);
+    }
 
     /// Reports whether a flow has bytes left, an open window and no pause.
     bool MaySend(const QueuePair& flow) const;
@@ -112,5 +110,3 @@ class Nic final : public rdma::Nic
 };
 
 } // namespace ns3::env::rdma::published
-
-#endif // NS3_ENV_RDMA_PUBLISHED_NIC_H

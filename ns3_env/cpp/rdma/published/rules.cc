@@ -176,12 +176,6 @@ constexpr Picos LATE_TIMEOUT = PS_PER_SECOND; // the published simulator has no 
 
 } // namespace
 
-PoolSharing
-Rules::GetPoolSharing(bool) const
-{
-    return PoolSharing::Thresholds;
-}
-
 uint64_t
 Rules::Headroom(double rateBps, Picos delay) const
 {
@@ -201,12 +195,6 @@ Rules::MakeRandomSource(uint64_t nodes) const
     return std::make_unique<StreamPerDraw>(RngSeedManager::GetSeed(),
                                            RngSeedManager::GetRun(),
                                            STREAMS_PER_NODE * nodes + STREAMS_OF_LOSS);
-}
-
-std::unique_ptr<rdma::EcnMarker>
-Rules::MakeMarker(const EcnConfig& config, double rateBps, RandomSource& random) const
-{
-    return std::make_unique<EcnMarker>(config, rateBps, random);
 }
 
 Ptr<rdma::Nic>
@@ -234,12 +222,6 @@ Rules::Standalone(uint64_t sizeBytes, const PathFacts& facts, const Hops&, const
     const uint64_t packets = (sizeBytes + facts.payloadBytes - 1) / facts.payloadBytes;
     return facts.baseRtt +
            IdealTime(sizeBytes + DATA_HEADER_BYTES * packets, facts.slowestBps, GetRounding());
-}
-
-double
-Rules::MaxBdp(const PathFacts&, double largestOfPath) const
-{
-    return largestOfPath;
 }
 
 GoBackN

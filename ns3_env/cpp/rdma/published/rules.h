@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The published simulator's deviations, one method each.
-#ifndef NS3_ENV_RDMA_PUBLISHED_RULES_H
-#define NS3_ENV_RDMA_PUBLISHED_RULES_H
+#pragma once
 
 #include "ns3_env/cpp/engine/random-source.h"
 #include "ns3_env/cpp/rdma/switch/ecn-marker.h"
@@ -9,17 +8,14 @@
 #include "ns3_env/cpp/routing/graph.h"
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 
 namespace ns3::env::rdma::published
 {
 
-/**
- * Number k is the first of stream `first + k` of ns-3's generator, MRG32k3a (L'Ecuyer 2002, "An
- * object-oriented random-number package with many long streams and substreams"). Streams lie 2^127 numbers
- * apart, substreams (ns-3's runs) 2^76; stepping from one to the next is one multiplication by a matrix.
- */
+/// Number k is the first of stream `first + k` of ns-3's generator, MRG32k3a (L'Ecuyer 2002, "An
+/// object-oriented random-number package with many long streams and substreams"). Streams lie 2^127 numbers
+/// apart, substreams (ns-3's runs) 2^76; stepping from one to the next is one multiplication by a matrix.
 class StreamPerDraw final : public RandomSource
 {
   public:
@@ -37,11 +33,9 @@ class StreamPerDraw final : public RandomSource
     State m_second; ///< of the component modulo 4294944443
 };
 
-/**
- * A breadth-first search from the destination, which at each node looks at the neighbour with the highest id
- * first. On regular trees that is descending order of id. The first next hop is the one by which the search
- * reached a node, and its path is the pair's.
- */
+/// A breadth-first search from the destination, which at each node looks at the neighbour with the highest id
+/// first. On regular trees that is descending order of id. The first next hop is the one by which the search
+/// reached a node, and its path is the pair's.
 class NextHopOrder final : public env::NextHopOrder
 {
   public:
@@ -89,7 +83,7 @@ class Rules final : public NetworkRules
     /// Events of one instant run in the order in which transmissions began.
     LinkEvents GetLinkEvents() const override { return LinkEvents::PerFrame; }
     /// Headroom is reserved for pauses, and thresholds apply, also without PFC.
-    PoolSharing GetPoolSharing(bool pfc) const override;
+    PoolSharing GetPoolSharing(bool) const override { return PoolSharing::Thresholds; }
     /// Cut to whole bytes before it is taken three times.
     uint64_t Headroom(double rateBps, Picos delay) const override;
     /// A part of a doubling counts as one.
@@ -98,7 +92,10 @@ class Rules final : public NetworkRules
     std::unique_ptr<RandomSource> MakeRandomSource(uint64_t nodes) const override;
     /// A draw for every packet.
     std::unique_ptr<rdma::EcnMarker>
-    MakeMarker(const EcnConfig& config, double rateBps, RandomSource& random) const override;
+    MakeMarker(const EcnConfig& config, double rateBps, RandomSource& random) const override
+    {
+        return std::make_unique<EcnMarker>(config, rateBps, random);
+    }
     /// A card with one timer, turns by place, and ACKs that pass a pause.
     Ptr<rdma::Nic> MakeNic(NetworkContext& network, uint32_t nodeId) const override;
     /// Next hops as a search finds them; the first path speaks for a pair of hosts.
@@ -112,7 +109,7 @@ class Rules final : public NetworkRules
                      const Hops& backward,
                      uint32_t ackEvery) const override;
     /// Maximum of each path by its slowest link, whichever host sends.
-    double MaxBdp(const PathFacts& facts, double largestOfPath) const override;
+    double MaxBdp(const PathFacts&, double largestOfPath) const override { return largestOfPath; }
     /// HPCC's window wraps if BDP * rate exceeds 64 bits.
     bool WrapsWindows() const override { return true; }
     /// Records that overflow a packet are not read.
@@ -134,5 +131,3 @@ class Rules final : public NetworkRules
 };
 
 } // namespace ns3::env::rdma::published
-
-#endif // NS3_ENV_RDMA_PUBLISHED_RULES_H

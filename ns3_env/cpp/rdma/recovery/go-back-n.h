@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Options of go-back-N, set by a network's rules.
-#ifndef NS3_ENV_RDMA_RECOVERY_GO_BACK_N_H
-#define NS3_ENV_RDMA_RECOVERY_GO_BACK_N_H
+#pragma once
 
 #include "ns3_env/cpp/contract/units.h"
 
@@ -22,5 +21,3 @@ struct GoBackN
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_RECOVERY_GO_BACK_N_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Selective repeat (IRN, Mittal 2018): what a receiver stores, and which packets a sender retransmits.
-#ifndef NS3_ENV_RDMA_NETWORK_SELECTIVE_REPEAT_H
-#define NS3_ENV_RDMA_NETWORK_SELECTIVE_REPEAT_H
+#pragma once
 
 #include "sequence-bits.h"
 
@@ -14,14 +13,12 @@
 namespace ns3::env::rdma
 {
 
-/**
- * A sender's account of one flow, in packet numbers. A packet counts as lost if one sent more than `reorderPackets`
- * after it was acknowledged selectively. So does the first one at a timeout, and with the first answer to a packet that
- * left after the timeout, all packets that were in flight at it and are not acknowledged: late ones would have arrived
- * before. A recovery starts with the first packet that counts as lost, retransmits each such packet once, lowest first,
- * and ends when all is acknowledged that was sent before its last retransmission. A lost retransmission waits for the
- * timeout. A packet that a switch has trimmed is lost, and is sent again, each time that its header says so.
- */
+/// A sender's account of one flow, in packet numbers. A packet counts as lost if one sent more than `reorderPackets`
+/// after it was acknowledged selectively. So does the first one at a timeout, and with the first answer to a packet that
+/// left after the timeout, all packets that were in flight at it and are not acknowledged: late ones would have arrived
+/// before. A recovery starts with the first packet that counts as lost, retransmits each such packet once, lowest first,
+/// and ends when all is acknowledged that was sent before its last retransmission. A lost retransmission waits for the
+/// timeout. A packet that a switch has trimmed is lost, and is sent again, each time that its header says so.
 class SelectiveSender
 {
   public:
@@ -92,5 +89,3 @@ class SelectiveReceiver
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_NETWORK_SELECTIVE_REPEAT_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // A bit per packet of a message, in a ring over those in flight.
-#ifndef NS3_ENV_RDMA_NETWORK_SEQUENCE_BITS_H
-#define NS3_ENV_RDMA_NETWORK_SEQUENCE_BITS_H
+#pragma once
 
 #include <bit>
 #include <cstdint>
@@ -106,5 +105,3 @@ SequenceBits::FirstMissing(uint64_t from) const
 }
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_NETWORK_SEQUENCE_BITS_H

@@ -4,8 +4,6 @@
 
 #include "ns3_env/cpp/contract/declaration.h"
 
-#include <algorithm>
-
 namespace ns3::env::rdma
 {
 
@@ -50,18 +48,6 @@ Clairvoyant::GetTypeId()
                                     &Clairvoyant::m_windowBdp,
                                     {1.1, 0.01, 1e3});
     return tid;
-}
-
-double
-Clairvoyant::WindowOf(const PathFacts& path, double bps) const
-{
-    return m_windowBdp * bps / 8 * static_cast<double>(path.baseRtt) / PS_PER_SECOND;
-}
-
-double
-Clairvoyant::GetWindowFloor(const FlowState& flow) const
-{
-    return WindowOf(flow.Path(), GetRateFloor(flow));
 }
 
 double
@@ -121,12 +107,6 @@ Clairvoyant::OnNack(FlowState&, Picos)
     {
         m_schedule->Change();
     }
-}
-
-void
-Clairvoyant::OnTimeout(FlowState& flow, Picos now)
-{
-    OnNack(flow, now);
 }
 
 } // namespace ns3::env::rdma

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // References for end hosts: senders that know all live flows without delay.
-#ifndef NS3_ENV_RDMA_REFERENCES_CLAIRVOYANT_H
-#define NS3_ENV_RDMA_REFERENCES_CLAIRVOYANT_H
+#pragma once
 
 #include "flow-schedule.h"
 
@@ -10,24 +9,25 @@
 namespace ns3::env::rdma
 {
 
-/**
- * What senders could reach at most, by a schedule, if switches only forward: the flow with the least bytes to send gets
- * the rate of its path, the next one the remainder, and a flow without a rate waits. No sender knows other flows, so
- * it is a reference and cannot be deployed. A flow whose packets choose among paths counts on one of them.
- */
+/// What senders could reach at most, by a schedule, if switches only forward: the flow with the least bytes to send gets
+/// the rate of its path, the next one the remainder, and a flow without a rate waits. No sender knows other flows, so
+/// it is a reference and cannot be deployed. A flow whose packets choose among paths counts on one of them.
 class Clairvoyant : public CongestionControl
 {
   public:
     static TypeId GetTypeId();
 
     bool IsThreadSafe() const override { return false; } // all flows have one schedule
-    double GetWindowFloor(const FlowState& flow) const override;
+    double GetWindowFloor(const FlowState& flow) const override
+    {
+        return WindowOf(flow.Path(), GetRateFloor(flow));
+    }
     double GetRateFloor(const FlowState& flow) const override;
     void OnFlowStart(FlowState& flow) override;
     void OnPacketSent(FlowState& flow, Picos now, uint32_t wireBytes) override;
     void OnAck(FlowState& flow, const AckSample& ack) override;
     void OnNack(FlowState& flow, Picos now) override;
-    void OnTimeout(FlowState& flow, Picos now) override;
+    void OnTimeout(FlowState& flow, Picos now) override { OnNack(flow, now); }
 
     virtual Order GetOrder() const { return Order::Remaining; }
 
@@ -38,7 +38,10 @@ class Clairvoyant : public CongestionControl
     void Allow(Flow& flow, double bps) const;
 
   private:
-    double WindowOf(const PathFacts& path, double bps) const;
+    double WindowOf(const PathFacts& path, double bps) const
+    {
+        return m_windowBdp * bps / 8 * static_cast<double>(path.baseRtt) / PS_PER_SECOND;
+    }
 
     double m_windowBdp; ///< attribute WindowBdp
     FlowSchedule* m_schedule{nullptr};
@@ -46,5 +49,3 @@ class Clairvoyant : public CongestionControl
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_REFERENCES_CLAIRVOYANT_H

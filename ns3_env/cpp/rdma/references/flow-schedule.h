@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Schedule of a network's live flows: links for senders that know them all.
-#ifndef NS3_ENV_RDMA_REFERENCES_FLOW_SCHEDULE_H
-#define NS3_ENV_RDMA_REFERENCES_FLOW_SCHEDULE_H
+#pragma once
 
 #include "ns3_env/cpp/engine/flow.h"
 #include "ns3_env/cpp/fluid/allocation.h"
@@ -22,19 +21,16 @@ enum class Order : uint8_t
     Fair,     ///< all at once, at max-min fair rates
 };
 
-/**
- * Gives the live flows under one sort of clairvoyant controllers their rates, at each start, end and last packet of a
- * flow. Flows under other controllers have their place in the order, and send as they do. A flow needs its links until
- * its last packet leaves, so that the next flow follows without a round trip between them.
- */
+/// Gives the live flows under one sort of clairvoyant controllers their rates, at each start, end and last packet of a
+/// flow. Flows under other controllers have their place in the order, and send as they do. A flow needs its links until
+/// its last packet leaves, so that the next flow follows without a round trip between them.
 class FlowSchedule
 {
   public:
     /// `episode` outlives it.
     FlowSchedule(Episode& episode, Order order);
 
-    FlowSchedule(const FlowSchedule&) = delete;
-    FlowSchedule& operator=(const FlowSchedule&) = delete;
+    FlowSchedule(FlowSchedule&&) = delete;
 
     /// Schedules new rates, for after all events of this instant.
     void Change();
@@ -58,5 +54,3 @@ class FlowSchedule
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_REFERENCES_FLOW_SCHEDULE_H

@@ -10,18 +10,15 @@ namespace ns3::env::rdma
 class MaxMin final : public CongestionControl
 {
   public:
-    static TypeId GetTypeId();
+    static TypeId GetTypeId()
+    {
+        static TypeId tid = Declaration<MaxMin>("rdma::max_min").Reference();
+        return tid;
+    }
 
     void OnAck(FlowState&, const AckSample&) override {}
 };
 
 NS_OBJECT_ENSURE_REGISTERED(MaxMin);
-
-TypeId
-MaxMin::GetTypeId()
-{
-    static TypeId tid = Declaration<MaxMin>("rdma::max_min").Reference();
-    return tid;
-}
 
 } // namespace ns3::env::rdma

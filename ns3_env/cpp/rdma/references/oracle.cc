@@ -10,39 +10,25 @@ namespace ns3::env::rdma
 class Oracle : public CongestionControl
 {
   public:
-    static TypeId GetTypeId();
+    static TypeId GetTypeId()
+    {
+        static TypeId tid = Declaration<Oracle>("rdma::oracle").Reference();
+        return tid;
+    }
 
     Scheduling GetScheduling() const override { return Scheduling::LeastRemaining; }
-    double GetWindowFloor(const FlowState& flow) const override;
-    void OnFlowStart(FlowState& flow) override;
-    void OnAck(FlowState& flow, const AckSample& ack) override;
+
+    double GetWindowFloor(const FlowState& flow) const override
+    {
+        // One packet more than the base RTT's: its ACK is not without length, and windows end with whole packets.
+        return flow.Path().bdpBytes + flow.Path().payloadBytes;
+    }
+
+    void OnFlowStart(FlowState& flow) override { flow.SetWindow(GetWindowFloor(flow)); }
+
+    void OnAck(FlowState&, const AckSample&) override {}
 };
 
 NS_OBJECT_ENSURE_REGISTERED(Oracle);
-
-TypeId
-Oracle::GetTypeId()
-{
-    static TypeId tid = Declaration<Oracle>("rdma::oracle").Reference();
-    return tid;
-}
-
-double
-Oracle::GetWindowFloor(const FlowState& flow) const
-{
-    // One packet more than the base RTT's: its ACK is not without length, and windows end with whole packets.
-    return flow.Path().bdpBytes + flow.Path().payloadBytes;
-}
-
-void
-Oracle::OnFlowStart(FlowState& flow)
-{
-    flow.SetWindow(GetWindowFloor(flow));
-}
-
-void
-Oracle::OnAck(FlowState&, const AckSample&)
-{
-}
 
 } // namespace ns3::env::rdma

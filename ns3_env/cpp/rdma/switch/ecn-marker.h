@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // RED-like ECN marking by the egress bytes left at dequeue.
-#ifndef NS3_ENV_RDMA_SWITCH_ECN_MARKER_H
-#define NS3_ENV_RDMA_SWITCH_ECN_MARKER_H
+#pragma once
 
 #include "ns3_env/cpp/contract/switch-config.h"
 #include "ns3_env/cpp/engine/random-source.h"
@@ -98,5 +97,3 @@ class EcnMarker
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_SWITCH_ECN_MARKER_H

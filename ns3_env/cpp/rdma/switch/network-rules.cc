@@ -10,12 +10,6 @@
 namespace ns3::env::rdma
 {
 
-PoolSharing
-NetworkRules::GetPoolSharing(bool pfc) const
-{
-    return pfc ? PoolSharing::Thresholds : PoolSharing::Complete;
-}
-
 uint64_t
 NetworkRules::Headroom(double rateBps, Picos delay) const
 {
@@ -33,18 +27,6 @@ std::unique_ptr<RandomSource>
 NetworkRules::MakeRandomSource(uint64_t) const
 {
     return std::make_unique<OneStream>();
-}
-
-std::unique_ptr<EcnMarker>
-NetworkRules::MakeMarker(const EcnConfig& config, double rateBps, RandomSource& random) const
-{
-    return std::make_unique<EcnMarker>(config, rateBps, random);
-}
-
-std::unique_ptr<NextHopOrder>
-NetworkRules::MakeNextHopOrder(const Graph&) const
-{
-    return std::make_unique<NextHopOrder>();
 }
 
 uint32_t
@@ -76,18 +58,6 @@ NetworkRules::Standalone(uint64_t sizeBytes,
     links.Pass({facts.payloadBytes + DATA_HEADER_BYTES, AckBytes(0)}, packets - 1);
     links.Pass({last + DATA_HEADER_BYTES, AckBytes(0)});
     return links.Arrival();
-}
-
-double
-NetworkRules::MaxBdp(const PathFacts& facts, double) const
-{
-    return BdpBytes(facts.maxBaseRtt, facts.hostRateBps);
-}
-
-GoBackN
-NetworkRules::Recovery(Picos baseRtt) const
-{
-    return {.nackInterval = 2 * baseRtt};
 }
 
 void

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Rules of a network left open by physics, with the default preset's choices.
-#ifndef NS3_ENV_RDMA_SWITCH_NETWORK_RULES_H
-#define NS3_ENV_RDMA_SWITCH_NETWORK_RULES_H
+#pragma once
 
 #include "ecn-marker.h"
 #include "shared-buffer.h"
@@ -38,7 +37,10 @@ class NetworkRules
     virtual Rounding GetRounding() const { return Rounding::Exact; }
     virtual LinkEvents GetLinkEvents() const { return LinkEvents::Merged; }
     /// Sharing of a switch's memory, with or without PFC.
-    virtual PoolSharing GetPoolSharing(bool pfc) const;
+    virtual PoolSharing GetPoolSharing(bool pfc) const
+    {
+        return pfc ? PoolSharing::Thresholds : PoolSharing::Complete;
+    }
     /// Reserve for arrivals at a port after it has requested a pause, bytes: 3 * rate * delay.
     virtual uint64_t Headroom(double rateBps, Picos delay) const;
     /// Shift of the threshold of a port that is `ratio` times as fast as a host.
@@ -46,9 +48,15 @@ class NetworkRules
     /// Source of random marks and losses, in a network of `nodes` nodes.
     virtual std::unique_ptr<RandomSource> MakeRandomSource(uint64_t nodes) const;
     virtual std::unique_ptr<EcnMarker>
-    MakeMarker(const EcnConfig& config, double rateBps, RandomSource& random) const;
+    MakeMarker(const EcnConfig& config, double rateBps, RandomSource& random) const
+    {
+        return std::make_unique<EcnMarker>(config, rateBps, random);
+    }
     virtual Ptr<Nic> MakeNic(NetworkContext& network, uint32_t nodeId) const;
-    virtual std::unique_ptr<NextHopOrder> MakeNextHopOrder(const Graph& graph) const;
+    virtual std::unique_ptr<NextHopOrder> MakeNextHopOrder(const Graph&) const
+    {
+        return std::make_unique<NextHopOrder>();
+    }
 
     /// Ratio of quantised telemetry's units to those at 25 Gb/s. Bytes sent are counted by no more than a full packet:
     /// in larger units most ACKs would report an idle port, and HPCC leave out those intervals.
@@ -61,13 +69,16 @@ class NetworkRules
                              const Hops& backward,
                              uint32_t ackEvery) const;
     /// Largest window, bytes: `largestOfPath` is the largest RTT * slowest link of any two hosts' path.
-    virtual double MaxBdp(const PathFacts& facts, double largestOfPath) const;
+    virtual double MaxBdp(const PathFacts& facts, double) const
+    {
+        return BdpBytes(facts.maxBaseRtt, facts.hostRateBps);
+    }
     /// Reports whether the product of BDP and rate, from which HPCC makes a window, is truncated to 64 bits.
     virtual bool WrapsWindows() const { return false; }
     /// Reports whether the path of a controller that reads switches' records may have more records than fit in a
     /// packet, which then carries none.
     virtual bool DropsLongRecords() const { return false; }
-    virtual GoBackN Recovery(Picos baseRtt) const;
+    virtual GoBackN Recovery(Picos baseRtt) const { return {.nackInterval = 2 * baseRtt}; }
     /// Retransmission timeout if a scenario sets none: `safe` is longer than any packet or ACK is in flight.
     virtual Picos Timeout(Picos safe) const { return safe; }
     /// Starts a flow at its start time.
@@ -77,5 +88,3 @@ class NetworkRules
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_SWITCH_NETWORK_RULES_H

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // A switch's port as its agent observes and sets it.
-#ifndef NS3_ENV_RDMA_SWITCH_PORT_METER_H
-#define NS3_ENV_RDMA_SWITCH_PORT_METER_H
+#pragma once
 
 #include "switch.h"
 
 #include "ns3_env/cpp/engine/marking-port.h"
+#include "ns3_env/cpp/events/now.h"
 
 #include <cstdint>
 
@@ -17,16 +17,23 @@ class PortMeter final : public MarkingPort
 {
   public:
     /// `port` must outlive this.
-    explicit PortMeter(SwitchPort& port);
+    explicit PortMeter(SwitchPort& port)
+        : m_port(port)
+    {
+        port.TraceConnectWithoutContext("QueueBytes", MakeCallback(&PortMeter::OnQueue, this));
+        port.TraceConnectWithoutContext("Mark", MakeCallback(&PortMeter::OnMark, this));
+    }
 
-    PortMeter(const PortMeter&) = delete;
-    PortMeter& operator=(const PortMeter&) = delete;
+    PortMeter(PortMeter&&) = delete;
 
     double RateBps() const override { return m_port.RateBps(); }
     uint64_t TxBytes() const override { return m_port.TxBytes(); }
     uint64_t MarkedBytes() const override { return m_markedBytes; }
     uint64_t QueueBytes() const override { return m_port.QueueBytes(); }
-    double QueueArea(Picos now) const override;
+    double QueueArea(Picos now) const override
+    {
+        return m_area + static_cast<double>(m_queueBytes) * static_cast<double>(now - m_since);
+    }
 
     MarkingThresholds Thresholds() const override { return m_port.Thresholds(); }
     void SetThresholds(const MarkingThresholds& thresholds) override
@@ -35,7 +42,13 @@ class PortMeter final : public MarkingPort
     }
 
   private:
-    void OnQueue(uint64_t bytes);
+    void OnQueue(uint64_t bytes)
+    {
+        const Picos now = NowPicos();
+        m_area = QueueArea(now);
+        m_since = now;
+        m_queueBytes = bytes;
+    }
     void OnMark(const Packet& packet) { m_markedBytes += packet.wireBytes; }
 
     SwitchPort& m_port;
@@ -46,5 +59,3 @@ class PortMeter final : public MarkingPort
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_SWITCH_PORT_METER_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Shared-buffer manager of a switch: admission, dynamic thresholds, pauses of a neighbour.
-#ifndef NS3_ENV_RDMA_SWITCH_SHARED_BUFFER_H
-#define NS3_ENV_RDMA_SWITCH_SHARED_BUFFER_H
+#pragma once
 
 #include "ns3_env/cpp/contract/switch-config.h"
 
@@ -12,19 +11,24 @@
 namespace ns3::env::rdma
 {
 
-/**
- * Ingress accounting of one switch: a packet counts against its ingress port's reserve, then the
- * shared pool, then the port's headroom, if there is one. Written for one class; with several, each class of a port is
- * a port here.
- */
+/// Ingress accounting of one switch: a packet counts against its ingress port's reserve, then the
+/// shared pool, then the port's headroom, if there is one. Written for one class; with several, each class of a port is
+/// a port here.
 class SharedBuffer
 {
   public:
-    explicit SharedBuffer(const SharedBufferConfig& config);
+    explicit SharedBuffer(const SharedBufferConfig& config)
+        : m_config(config)
+    {
+    }
 
     /// Registers the next ingress port: its headroom, the right shift of its dynamic threshold, and whether it may ask for
     /// pauses, if the switch has them.
-    void AddPort(uint64_t headroomBytes, uint32_t alphaShift, bool pauses = true);
+    void AddPort(uint64_t headroomBytes, uint32_t alphaShift, bool pauses = true)
+    {
+        m_ports.push_back({headroomBytes, 0, 0, alphaShift, m_config.pfc && pauses, false});
+        m_committed += headroomBytes + m_config.reserveBytes;
+    }
 
     /// Reserves and headrooms together; a buffer smaller than this is a configuration error.
     uint64_t CommittedBytes() const { return m_committed; }
@@ -191,5 +195,3 @@ SharedBuffer::MayResume(uint32_t port) const
 }
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_SWITCH_SHARED_BUFFER_H

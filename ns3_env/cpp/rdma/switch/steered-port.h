@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Port, of any kind, of a switch that chooses the egress port for each packet.
-#ifndef NS3_ENV_RDMA_SWITCH_STEERED_PORT_H
-#define NS3_ENV_RDMA_SWITCH_STEERED_PORT_H
+#pragma once
 
 #include "steering.h"
 #include "switch.h"
@@ -59,5 +58,3 @@ class Steered final : public Kind
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_SWITCH_STEERED_PORT_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Next hops if switches choose for each packet: load balancing, and routes that change.
-#ifndef NS3_ENV_RDMA_SWITCH_STEERING_H
-#define NS3_ENV_RDMA_SWITCH_STEERING_H
+#pragma once
 
 #include "ns3_env/cpp/rdma/link/packet.h"
 #include "ns3_env/cpp/rdma/link/wire-flow.h"
@@ -79,5 +78,3 @@ class Steering
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_SWITCH_STEERING_H

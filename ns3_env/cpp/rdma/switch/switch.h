@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Switch with its ports: admission, PFC, queueing, ECN and telemetry at dequeue.
-#ifndef NS3_ENV_RDMA_SWITCH_SWITCH_H
-#define NS3_ENV_RDMA_SWITCH_SWITCH_H
+#pragma once
 
 #include "ecn-marker.h"
 #include "shared-buffer.h"
@@ -85,11 +84,9 @@ class NetworkRules;
 
 class Switch;
 
-/**
- * One port of a switch with its egress queue. Of the flows that leave by it each counts from its first packet's arrival
- * until its last packet leaves (Zhang 2023, Algorithm 2), for which the switch's table is one bit per hop, kept in the
- * flow; or by a timeout.
- */
+/// One port of a switch with its egress queue. Of the flows that leave by it each counts from its first packet's arrival
+/// until its last packet leaves (Zhang 2023, Algorithm 2), for which the switch's table is one bit per hop, kept in the
+/// flow; or by a timeout.
 class SwitchPort : public Port
 {
   public:
@@ -206,13 +203,11 @@ class Switch : public Object
     /// Releases the buffer of a packet that entered by `ingressPort` and has left the queue.
     [[gnu::always_inline]] void Release(uint32_t ingressPort, uint32_t bytes);
 
-    /// @name The link at a port
-    /// @{
+    // --- The link at a port
     /// Forgets the pause of a neighbour, as the link has failed.
     virtual void ForgetPause(const SwitchPort& port) { m_buffer.ForgetPause(port.Index()); }
     /// Pauses the neighbour of a repaired link if its packets still in the buffer require it.
     virtual void PauseIfNeeded(SwitchPort& port);
-    /// @}
 
   protected:
     /// Registers the next port's buffer accounts.
@@ -235,5 +230,3 @@ class Switch : public Object
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_SWITCH_SWITCH_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Port, of any kind, of a switch with a PFC watchdog.
-#ifndef NS3_ENV_RDMA_SWITCH_WATCHED_PORT_H
-#define NS3_ENV_RDMA_SWITCH_WATCHED_PORT_H
+#pragma once
 
 #include "switch.h"
 
@@ -14,11 +13,9 @@
 namespace ns3::env::rdma
 {
 
-/**
- * Port that ends pause storms as SONiC's PFC watchdog does, class by class. A class is in a storm once it has been
- * paused for the detection time and has packets waiting, until it has not been paused for the restoration time.
- * Meanwhile the port drops the class's packets, those that wait and those that arrive, or ignores its pauses.
- */
+/// Port that ends pause storms as SONiC's PFC watchdog does, class by class. A class is in a storm once it has been
+/// paused for the detection time and has packets waiting, until it has not been paused for the restoration time.
+/// Meanwhile the port drops the class's packets, those that wait and those that arrive, or ignores its pauses.
 template <class Kind>
 class Watched : public Kind
 {
@@ -169,5 +166,3 @@ class Watched : public Kind
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_SWITCH_WATCHED_PORT_H

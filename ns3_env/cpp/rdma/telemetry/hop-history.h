@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The hops' records of the ACK before, with which those of this one are compared.
-#ifndef NS3_ENV_RDMA_TELEMETRY_HOP_HISTORY_H
-#define NS3_ENV_RDMA_TELEMETRY_HOP_HISTORY_H
+#pragma once
 
 #include "ns3_env/cpp/contract/congestion-control.h"
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <span>
 
 namespace ns3::env::rdma
 {
@@ -42,5 +40,3 @@ class HopHistory
 };
 
 } // namespace ns3::env::rdma
-
-#endif // NS3_ENV_RDMA_TELEMETRY_HOP_HISTORY_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Utilisation of a link in one byte, on a logarithmic scale (PINT, Basat 2020).
-#ifndef NS3_ENV_RDMA_TELEMETRY_UTILISATION_BYTE_H
-#define NS3_ENV_RDMA_TELEMETRY_UTILISATION_BYTE_H
+#pragma once
 
 #include <algorithm>
 #include <cmath>
@@ -44,5 +43,3 @@ Encode(double utilisation, double draw)
 } // namespace utilisation_byte
 
 } // namespace ns3::env
-
-#endif // NS3_ENV_RDMA_TELEMETRY_UTILISATION_BYTE_H

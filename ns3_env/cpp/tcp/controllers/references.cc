@@ -10,31 +10,25 @@ namespace ns3::env::tcp
 class MaxMin final : public TcpNewReno
 {
   public:
-    static TypeId GetTypeId();
+    static TypeId GetTypeId()
+    {
+        static TypeId tid = Declaration<MaxMin, TcpNewReno>("tcp::max_min").Reference();
+        return tid;
+    }
 };
 
 /// The same, of another sharing.
 class Oracle final : public TcpNewReno
 {
   public:
-    static TypeId GetTypeId();
+    static TypeId GetTypeId()
+    {
+        static TypeId tid = Declaration<Oracle, TcpNewReno>("tcp::oracle").Reference();
+        return tid;
+    }
 };
 
 NS_OBJECT_ENSURE_REGISTERED(MaxMin);
 NS_OBJECT_ENSURE_REGISTERED(Oracle);
-
-TypeId
-MaxMin::GetTypeId()
-{
-    static TypeId tid = Declaration<MaxMin, TcpNewReno>("tcp::max_min").Reference();
-    return tid;
-}
-
-TypeId
-Oracle::GetTypeId()
-{
-    static TypeId tid = Declaration<Oracle, TcpNewReno>("tcp::oracle").Reference();
-    return tid;
-}
 
 } // namespace ns3::env::tcp

@@ -44,23 +44,11 @@ RttRange::RttRange(double decayRtts, double smoothing)
 }
 
 void
-RttRange::Start(double rttNs)
-{
-    m_minNs = m_maxNs = m_meanNs = rttNs;
-}
-
-void
 RttRange::Observe(double rttNs, double dtNs)
 {
     const double decayNs = m_decayRtts * m_meanNs;
     m_minNs = std::min(rttNs, BackOff(m_minNs, m_meanNs, dtNs, decayNs)); // eq. 4
     m_maxNs = std::max(rttNs, BackOff(m_maxNs, m_meanNs, dtNs, decayNs)); // eq. 5
-}
-
-void
-RttRange::Smooth(double rttNs)
-{
-    m_meanNs += m_smoothing * (rttNs - m_meanNs);
 }
 
 BottleneckRate::BottleneckRate(double memoryRtts)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // RTT-driven MPC (Lynn et al. 2020) as a function of plain numbers: estimates, optimum, probes.
-#ifndef NS3_ENV_TCP_CONTROLLERS_RTTMPC_CONTROL_H
-#define NS3_ENV_TCP_CONTROLLERS_RTTMPC_CONTROL_H
+#pragma once
 
 #include <cmath>
 #include <cstdint>
@@ -35,13 +34,11 @@ double PredictRtt(const RttMpcStep& step, double largestNs);
 /// r(n+1) of eqs. 7 and 8, in bits per second: without bounds, it may be negative.
 double OptimalRate(const RttMpcWeights& weights, const RttMpcStep& step);
 
-/**
- * b_e: an extreme after `dtNs` of its return to the mean (Lynn et al. 2020, eq. 3).
- *
- * The paper's step x + (mean - x) dt / tau is the first order of its continuous form, which is what is
- * computed: 37 % of the distance is left after tau however many steps led there, and a step longer than tau
- * does not overshoot.
- */
+/// b_e: an extreme after `dtNs` of its return to the mean (Lynn et al. 2020, eq. 3).
+///
+/// The paper's step x + (mean - x) dt / tau is the first order of its continuous form, which is what is
+/// computed: 37 % of the distance is left after tau however many steps led there, and a step longer than tau
+/// does not overshoot.
 double BackOff(double extremeNs, double meanNs, double dtNs, double decayNs);
 
 /// The smallest and the largest recent RTT, and the running average between them.
@@ -52,13 +49,13 @@ class RttRange
     RttRange(double decayRtts, double smoothing);
 
     /// The first RTT of a flow is all three.
-    void Start(double rttNs);
+    void Start(double rttNs) { m_minNs = m_maxNs = m_meanNs = rttNs; }
 
     /// Eqs. 4 and 5: an RTT, `dtNs` after the last one. A back-off targets the mean as Smooth() left it.
     void Observe(double rttNs, double dtNs);
 
     /// Adds the RTT of a step to the running average: mean + alpha (l - mean).
-    void Smooth(double rttNs);
+    void Smooth(double rttNs) { m_meanNs += m_smoothing * (rttNs - m_meanNs); }
 
     double MinNs() const { return m_minNs; }   ///< l_P
     double MaxNs() const { return m_maxNs; }   ///< l_B
@@ -98,13 +95,11 @@ class CompensatedSum
     double m_lost{0};
 };
 
-/**
- * Eq. 6: r_B(n) = sum of r(k) dt(k), over l(n) - l(0) + t(n) - t(0).
- *
- * Both sums are compensated (CompensatedSum): after 1e7 ACKs they differ from sums in long double by no more than their last digits. With a
- * memory, older terms of both fade together (a factor exp(-dt / memory) each step), which keeps the ratio's
- * meaning: eq. 6 over the last `memory`.
- */
+/// Eq. 6: r_B(n) = sum of r(k) dt(k), over l(n) - l(0) + t(n) - t(0).
+///
+/// Both sums are compensated (CompensatedSum): after 1e7 ACKs they differ from sums in long double by no more than their last digits. With a
+/// memory, older terms of both fade together (a factor exp(-dt / memory) each step), which keeps the ratio's
+/// meaning: eq. 6 over the last `memory`.
 class BottleneckRate
 {
   public:
@@ -164,15 +159,13 @@ struct RttMpcCounters
     uint64_t probesUp{0};
 };
 
-/**
- * One flow's controller: time and RTT of each ACK in, a pacing rate out, which is finite and between the least and the largest
- * rate for any numbers in any order. A clock that stops or runs backwards is a step of length zero.
- *
- * Eqs. 3 to 6 use every ACK. Eq. 7 is evaluated once per RTT, when the last answer's effect shows: at every ACK, it
- * would repeat an answer without effect yet, a whole RTT long, and the rate would swing from bound to bound.
- *
- * Start, the length of a probe and the reaction to one without a result are this project's (docs/sources/tcp.md).
- */
+/// One flow's controller: time and RTT of each ACK in, a pacing rate out, which is finite and between the least and the largest
+/// rate for any numbers in any order. A clock that stops or runs backwards is a step of length zero.
+///
+/// Eqs. 3 to 6 use every ACK. Eq. 7 is evaluated once per RTT, when the last answer's effect shows: at every ACK, it
+/// would repeat an answer without effect yet, a whole RTT long, and the rate would swing from bound to bound.
+///
+/// Start, the length of a probe and the reaction to one without a result are this project's (docs/sources/tcp.md).
 class RttMpcControl
 {
   public:
@@ -229,5 +222,3 @@ class RttMpcControl
 };
 
 } // namespace ns3::env::tcp
-
-#endif // NS3_ENV_TCP_CONTROLLERS_RTTMPC_CONTROL_H

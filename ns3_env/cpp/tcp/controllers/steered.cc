@@ -15,12 +15,6 @@ Steered::GetTypeId()
     return tid;
 }
 
-Ptr<TcpCongestionOps>
-Steered::Fork()
-{
-    return CreateObject<Steered>();
-}
-
 void
 Steered::CongControl(Ptr<TcpSocketState> /* tcb */,
                      const TcpRateOps::TcpRateConnection& /* connection */,
@@ -44,12 +38,6 @@ Steered::CongestionStateSet(Ptr<TcpSocketState> /* tcb */,
     {
         m_events.timedOut();
     }
-}
-
-uint32_t
-Steered::GetSsThresh(Ptr<const TcpSocketState> tcb, uint32_t /* bytesInFlight */)
-{
-    return tcb->m_cWnd;
 }
 
 } // namespace ns3::env::tcp

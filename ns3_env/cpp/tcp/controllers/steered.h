@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // TcpCongestionOps that leaves window and pace to a CongestionControl, to which it reports events.
-#ifndef NS3_ENV_TCP_CONTROLLERS_STEERED_H
-#define NS3_ENV_TCP_CONTROLLERS_STEERED_H
+#pragma once
 
 #include "ns3/tcp-dctcp.h"
 
@@ -30,7 +29,7 @@ class Steered final : public TcpDctcp
     void SetEvents(SteeredEvents events) { m_events = std::move(events); }
 
     std::string GetName() const override { return "Steered"; }
-    Ptr<TcpCongestionOps> Fork() override;
+    Ptr<TcpCongestionOps> Fork() override { return CreateObject<Steered>(); }
     bool HasCongControl() const override { return true; }
     void PktsAcked(Ptr<TcpSocketState>, uint32_t, const Time&) override {}
     void CongControl(Ptr<TcpSocketState> tcb,
@@ -38,12 +37,13 @@ class Steered final : public TcpDctcp
                      const TcpRateOps::TcpRateSample& sample) override;
     void CongestionStateSet(Ptr<TcpSocketState> tcb,
                             const TcpSocketState::TcpCongState_t newState) override;
-    uint32_t GetSsThresh(Ptr<const TcpSocketState> tcb, uint32_t bytesInFlight) override;
+    uint32_t GetSsThresh(Ptr<const TcpSocketState> tcb, uint32_t /* bytesInFlight */) override
+    {
+        return tcb->m_cWnd;
+    }
 
   private:
     SteeredEvents m_events;
 };
 
 } // namespace ns3::env::tcp
-
-#endif // NS3_ENV_TCP_CONTROLLERS_STEERED_H

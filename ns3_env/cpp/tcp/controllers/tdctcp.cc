@@ -77,12 +77,6 @@ TDctcpEstimate::TDctcpEstimate(const TDctcpSettings& settings)
 }
 
 void
-TDctcpEstimate::SeeRtt(double rttNs)
-{
-    m_leastRttNs = m_leastRttNs > 0 ? std::min(m_leastRttNs, rttNs) : rttNs;
-}
-
-void
 TDctcpEstimate::EndWindow(double rttNs, double markedShare)
 {
     SeeRtt(rttNs);
@@ -111,8 +105,8 @@ TDctcp::GetTypeId()
                     &TDctcp::m_alphaWeight,
                     {DEFAULTS.alphaWeight, 0.0, 1.0})
             .Number("AlphaFactor",
-                    "Running share of marks from which on marks decide, not the RTT (Liang "
-                    "2018, Fig. 3-2, line 6).",
+                    "Running share of marks from which on marks decide, not the RTT (Liang 2018, "
+                    "Fig. 3-2, line 6).",
                     &TDctcp::m_alphaFactor,
                     {DEFAULTS.alphaFactor, 0.0, 1.0})
             .Number(
@@ -126,54 +120,51 @@ TDctcp::GetTypeId()
                 &TDctcp::m_decrement,
                 {DEFAULTS.decrement, 0.0, 1.0})
             .Number("Theta",
-                    "Divisor of alpha / 2 where marks meet a short or falling RTT (Liang "
-                    "2018, Fig. 3-2, lines 22 "
-                    "and 30): above 1 the cut is smaller than DCTCP's, at the default 1/2 it "
-                    "is twice as large.",
+                    "Divisor of alpha / 2 where marks meet a short or falling RTT (Liang 2018, "
+                    "Fig. 3-2, lines 22 and 30): above 1 the cut is smaller than DCTCP's, at the "
+                    "default 1/2 it is twice as large.",
                     &TDctcp::m_theta,
                     {DEFAULTS.theta, 0.5, 1e6})
             .Number("LowThreshold",
-                    "RTT at 100 Mb/s below which nothing is congested: T_low (Liang 2018, "
-                    "sec. 3.4); see LineRate.",
+                    "RTT at 100 Mb/s below which nothing is congested: T_low (Liang 2018, sec. "
+                    "3.4); see LineRate.",
                     &TDctcp::m_low,
                     {MilliSeconds(5), Time(0), Seconds(1000)})
             .Number("HighThreshold",
-                    "RTT at 100 Mb/s above which all is congested: T_high (Liang 2018, sec. "
-                    "3.4); see LineRate.",
+                    "RTT at 100 Mb/s above which all is congested: T_high (Liang 2018, sec. 3.4); "
+                    "see LineRate.",
                     &TDctcp::m_high,
                     {MilliSeconds(50), Time(0), Seconds(1000)})
-            .Add("LineRate",
-                 "Rate of the host's link: both thresholds are scaled by 100 Mb/s / "
-                 "LineRate, since they are times of "
-                 "a window at 100 Mb/s. At 100 Mb/s they are taken as they are.",
-                 DataRateValue(DataRate("100Mb/s")),
-                 MakeDataRateAccessor(&TDctcp::m_lineRate),
-                 MakeDataRateChecker())
+            .Add(
+                "LineRate",
+                "Rate of the host's link: both thresholds are scaled by 100 Mb/s / LineRate, since "
+                "they are times of a window at 100 Mb/s. At 100 Mb/s they are taken as they are.",
+                DataRateValue(DataRate("100Mb/s")),
+                MakeDataRateAccessor(&TDctcp::m_lineRate),
+                MakeDataRateChecker())
             .Number("HurryAfter",
-                    "Windows in a row with a falling RTT that make growth hurry (Liang 2018, "
-                    "Fig. 3-2, line 16).",
+                    "Windows in a row with a falling RTT that make growth hurry (Liang 2018, Fig. "
+                    "3-2, line 16).",
                     &TDctcp::m_hurryAfter,
                     {DEFAULTS.hurryAfter, 1, 1'000'000})
             .Number("Hurry",
                     "Steps at once then: N (Liang 2018, Fig. 3-2, line 16).",
                     &TDctcp::m_hurry,
                     {DEFAULTS.hurry, 1.0, 1e6})
-            .Number("InitialAlpha",
-                    "Share of marks before the first window. From DCTCP's 1 it would take 33 "
-                    "windows without a mark to "
-                    "come below AlphaFactor, and no window would grow until then.",
-                    &TDctcp::m_initialAlpha,
-                    {DEFAULTS.initialAlpha, 0.0, 1.0})
+            .Number(
+                "InitialAlpha",
+                "Share of marks before the first window. From DCTCP's 1 it would take 33 windows "
+                "without a mark to come below AlphaFactor, and no window would grow until then.",
+                &TDctcp::m_initialAlpha,
+                {DEFAULTS.initialAlpha, 0.0, 1.0})
             .Number("LeastWindow",
                     "Packets; no reduction goes below.",
                     &TDctcp::m_leastPackets,
                     {DEFAULTS.leastPackets, 1.0, 1e6})
             .Flag("CutUnmarked",
-                  "Whether cases 5 to 8 (Liang 2018, Fig. 3-2) cut at the end of each "
-                  "window of data as long as alpha is "
-                  "high; otherwise once in each window that has a mark, through the slow "
-                  "start threshold "
-                  "(Liang 2018, sec. 3.3), as DCTCP does.",
+                  "Whether cases 5 to 8 (Liang 2018, Fig. 3-2) cut at the end of each window of "
+                  "data as long as alpha is high; otherwise once in each window that has a mark, "
+                  "through the slow start threshold (Liang 2018, sec. 3.3), as DCTCP does.",
                   &TDctcp::m_cutUnmarked,
                   false)
             .State("Alpha", "Running share of marked bytes.", &TDctcp::m_alpha)
@@ -181,18 +172,6 @@ TDctcp::GetTypeId()
                    "Smoothed difference of RTTs, over the least RTT.",
                    &TDctcp::m_gradient);
     return tid;
-}
-
-std::string
-TDctcp::GetName() const
-{
-    return "TDctcp";
-}
-
-Ptr<TcpCongestionOps>
-TDctcp::Fork()
-{
-    return CopyObject<TDctcp>(this);
 }
 
 TDctcpSettings

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // T-DCTCP on a TCP socket: ECN marks and RTTs of a window of data, TCP's own slow start.
-#ifndef NS3_ENV_TCP_CONTROLLERS_TDCTCP_H
-#define NS3_ENV_TCP_CONTROLLERS_TDCTCP_H
+#pragma once
 
 #include "ns3/data-rate.h"
 #include "ns3/nstime.h"
@@ -65,10 +64,8 @@ struct TDctcpDecision
 TDctcpDecision
 DecideWindow(const TDctcpSettings& settings, const TDctcpState& state, double packets);
 
-/**
- * T_low or T_high at a line rate: sec. 3.4 derives T_low from the time of a window of 64 kB, which is 5 ms at
- * 100 Mb/s, so that times are inversely proportional to the rate.
- */
+/// T_low or T_high at a line rate: sec. 3.4 derives T_low from the time of a window of 64 kB, which is 5 ms at
+/// 100 Mb/s, so that times are inversely proportional to the rate.
 double ThresholdNs(double at100MbpsNs, double lineRateBps);
 
 /// Lines 1 to 5: measurements, a window of data at a time.
@@ -81,7 +78,10 @@ class TDctcpEstimate
     void EndWindow(double rttNs, double markedShare);
 
     /// Updates the minimum RTT between the ends of windows.
-    void SeeRtt(double rttNs);
+    void SeeRtt(double rttNs)
+    {
+        m_leastRttNs = m_leastRttNs > 0 ? std::min(m_leastRttNs, rttNs) : rttNs;
+    }
 
     const TDctcpState& State() const { return m_state; }
 
@@ -93,26 +93,24 @@ class TDctcpEstimate
     double m_leastRttNs{0};   ///< minRTT, 0 before the first
 };
 
-/**
- * T-DCTCP (Liang 2018). The receiver's exact echo of marks (sec. 3.1) and ECN itself are ns-3's TcpDctcp; its attributes DctcpShiftG and
- * DctcpAlphaOnInit belong to DCTCP's own control and do nothing here.
- *
- * When the control's answer takes effect (sec. 3.3: an increase at once, a reduction through the slow start threshold,
- * which TCP asks for at a mark or a loss; docs/sources/tcp.md):
- *  - at the end of a window of data, cases 1 to 4; in slow start, which grows as Reno's, only those that shrink the window, and end it;
- *  - at a window's first mark, all cases, as DCTCP cuts there;
- *  - at a loss, the smaller of the control's window and half of the present one.
- *
- * RTTs are those of single packets (the socket's LastRTT), and none of a recovery, which includes the wait for lost
- * data. ns-3's TCP timestamps count milliseconds: switch them off (TcpSocketBase::Timestamp) if RTTs are shorter.
- */
+/// T-DCTCP (Liang 2018). The receiver's exact echo of marks (sec. 3.1) and ECN itself are ns-3's TcpDctcp; its attributes DctcpShiftG and
+/// DctcpAlphaOnInit belong to DCTCP's own control and do nothing here.
+///
+/// When the control's answer takes effect (sec. 3.3: an increase at once, a reduction through the slow start threshold,
+/// which TCP asks for at a mark or a loss; docs/sources/tcp.md):
+///  - at the end of a window of data, cases 1 to 4; in slow start, which grows as Reno's, only those that shrink the window, and end it;
+///  - at a window's first mark, all cases, as DCTCP cuts there;
+///  - at a loss, the smaller of the control's window and half of the present one.
+///
+/// RTTs are those of single packets (the socket's LastRTT), and none of a recovery, which includes the wait for lost
+/// data. ns-3's TCP timestamps count milliseconds: switch them off (TcpSocketBase::Timestamp) if RTTs are shorter.
 class TDctcp : public TcpDctcp
 {
   public:
     static TypeId GetTypeId();
 
-    std::string GetName() const override;
-    Ptr<TcpCongestionOps> Fork() override;
+    std::string GetName() const override { return "TDctcp"; }
+    Ptr<TcpCongestionOps> Fork() override { return CopyObject<TDctcp>(this); }
     void PktsAcked(Ptr<TcpSocketState> tcb, uint32_t segmentsAcked, const Time& rtt) override;
     void IncreaseWindow(Ptr<TcpSocketState> tcb, uint32_t segmentsAcked) override;
     uint32_t GetSsThresh(Ptr<const TcpSocketState> tcb, uint32_t bytesInFlight) override;
@@ -148,5 +146,3 @@ class TDctcp : public TcpDctcp
 };
 
 } // namespace ns3::env::tcp
-
-#endif // NS3_ENV_TCP_CONTROLLERS_TDCTCP_H

@@ -10,41 +10,28 @@ namespace ns3::env::tcp
 class WestwoodPlus final : public TcpWestwoodPlus
 {
   public:
-    static TypeId GetTypeId();
-    WestwoodPlus() = default;
-    WestwoodPlus(const WestwoodPlus& other);
-    ~WestwoodPlus() override;
+    static TypeId GetTypeId()
+    {
+        static TypeId tid = TypeId("tcp::westwoodplus")
+                                .SetParent<TcpWestwoodPlus>()
+                                .SetGroupName("Tcp")
+                                .AddConstructor<WestwoodPlus>();
+        return tid;
+    }
 
-    Ptr<TcpCongestionOps> Fork() override;
+    WestwoodPlus() = default;
+
+    WestwoodPlus(const WestwoodPlus& other)
+        : TcpWestwoodPlus(other)
+    {
+        m_bwEstimateEvent = EventId(); // the other one's
+    }
+
+    ~WestwoodPlus() override { m_bwEstimateEvent.Cancel(); }
+
+    Ptr<TcpCongestionOps> Fork() override { return CopyObject(Ptr<WestwoodPlus>(this)); }
 };
 
 NS_OBJECT_ENSURE_REGISTERED(WestwoodPlus);
-
-TypeId
-WestwoodPlus::GetTypeId()
-{
-    static TypeId tid = TypeId("tcp::westwoodplus")
-                            .SetParent<TcpWestwoodPlus>()
-                            .SetGroupName("Tcp")
-                            .AddConstructor<WestwoodPlus>();
-    return tid;
-}
-
-WestwoodPlus::WestwoodPlus(const WestwoodPlus& other)
-    : TcpWestwoodPlus(other)
-{
-    m_bwEstimateEvent = EventId(); // the other one's
-}
-
-WestwoodPlus::~WestwoodPlus()
-{
-    m_bwEstimateEvent.Cancel();
-}
-
-Ptr<TcpCongestionOps>
-WestwoodPlus::Fork()
-{
-    return CopyObject(Ptr<WestwoodPlus>(this));
-}
 
 } // namespace ns3::env::tcp

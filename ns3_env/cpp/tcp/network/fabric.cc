@@ -16,7 +16,6 @@
 #include "ns3_env/cpp/tcp/socket/congestion-ops.h"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <string>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Hosts, switches and links of a scenario for TCP.
-#ifndef NS3_ENV_TCP_NETWORK_FABRIC_H
-#define NS3_ENV_TCP_NETWORK_FABRIC_H
+#pragma once
 
 #include "network.h"
 #include "port.h"
@@ -32,25 +31,20 @@ struct Egress
     std::shared_ptr<Port> egress; ///< with statistics at a switch, if the scenario records queues
 };
 
-/**
- * The network without its flows: of the scenario its seed, nodes, links, losses and recordings of queues. Each host has
- * the address that RDMA gives it (NodeAddress). Its simulation (EventLoop) outlives it.
- */
+/// The network without its flows: of the scenario its seed, nodes, links, losses and recordings of queues. Each host has
+/// the address that RDMA gives it (NodeAddress). Its simulation (EventLoop) outlives it.
 class Fabric
 {
   public:
     /// \throws ScenarioError if links and nodes do not fit together, or a setting is out of its range
     Fabric(const Scenario& scenario, const TcpSettings& settings);
 
-    Fabric(const Fabric&) = delete;
-    Fabric& operator=(const Fabric&) = delete;
+    Fabric(Fabric&&) = delete;
 
-    /**
-     * Both ends of a flow, not started.
-     * \param sourcePort no other live flow of these hosts has it
-     * \param controller the congestion controller and its attributes (ListCongestionOps)
-     * \throws ScenarioError if there is no path or no such controller
-     */
+    /// Both ends of a flow, not started.
+    /// \param sourcePort no other live flow of these hosts has it
+    /// \param controller the congestion controller and its attributes (ListCongestionOps)
+    /// \throws ScenarioError if there is no path or no such controller
     std::unique_ptr<TcpFlow>
     Connect(const FlowSpec& spec, uint16_t sourcePort, const ControllerSpec& controller);
 
@@ -99,5 +93,3 @@ class Fabric
 };
 
 } // namespace ns3::env::tcp
-
-#endif // NS3_ENV_TCP_NETWORK_FABRIC_H

@@ -4,7 +4,7 @@
 
 #include "network.h"
 
-#include "ns3_env/cpp/recorders/internet-checksum.h"
+#include "ns3_env/cpp/recorders/checksums.h"
 
 #include <cstddef>
 #include <span>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Bytes of a segment on a link, for captures: PPP, IPv4, TCP or UDP, with right checksums.
-#ifndef NS3_ENV_TCP_NETWORK_FRAME_H
-#define NS3_ENV_TCP_NETWORK_FRAME_H
+#pragma once
 
 #include "segment.h"
 
@@ -15,5 +14,3 @@ namespace ns3::env::tcp
 void WriteFrame(const Segment& segment, std::vector<uint8_t>& frame);
 
 } // namespace ns3::env::tcp
-
-#endif // NS3_ENV_TCP_NETWORK_FRAME_H

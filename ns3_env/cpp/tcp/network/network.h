@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // State shared by one network's ports and sockets: segments, timers, channels, and delivery to hosts.
-#ifndef NS3_ENV_TCP_NETWORK_NETWORK_H
-#define NS3_ENV_TCP_NETWORK_NETWORK_H
+#pragma once
 
 #include "segment.h"
 #include "timer.h"
@@ -114,5 +113,3 @@ class Network
 };
 
 } // namespace ns3::env::tcp
-
-#endif // NS3_ENV_TCP_NETWORK_NETWORK_H

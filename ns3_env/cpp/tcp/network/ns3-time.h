@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // A time in picoseconds as ns-3 has it.
-#ifndef NS3_ENV_TCP_NETWORK_NS3_TIME_H
-#define NS3_ENV_TCP_NETWORK_NS3_TIME_H
+#pragma once
 
 #include "ns3/nstime.h"
 #include "ns3_env/cpp/contract/units.h"
@@ -19,5 +18,3 @@ ToTime(Picos time)
 }
 
 } // namespace ns3::env::tcp
-
-#endif // NS3_ENV_TCP_NETWORK_NS3_TIME_H

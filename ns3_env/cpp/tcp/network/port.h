@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Egress of a node: its queue, the device with one more packet, and the link.
-#ifndef NS3_ENV_TCP_NETWORK_PORT_H
-#define NS3_ENV_TCP_NETWORK_PORT_H
+#pragma once
 
 #include "network.h"
 #include "queue.h"
@@ -37,11 +36,9 @@ class PortObserver
     virtual void OnLost(const Port&, const Segment&, LossCause) {}
 };
 
-/**
- * An egress port. Waiting packets are those in the queue and the one in the device that is not being transmitted yet,
- * each with its IP header and without the link's, as the queue's limit counts it. Events of one instant have the order
- * of ns-3's traffic control and point-to-point device; only those with something to do are scheduled.
- */
+/// An egress port. Waiting packets are those in the queue and the one in the device that is not being transmitted yet,
+/// each with its IP header and without the link's, as the queue's limit counts it. Events of one instant have the order
+/// of ns-3's traffic control and point-to-point device; only those with something to do are scheduled.
 class Port
 {
   public:
@@ -55,8 +52,7 @@ class Port
 
     Port(Network& network, uint32_t node, std::unique_ptr<PacketQueue> queue, const Link& link);
 
-    Port(const Port&) = delete;
-    Port& operator=(const Port&) = delete;
+    Port(Port&&) = delete;
 
     void Send(Segment* segment);
 
@@ -148,5 +144,3 @@ class Port
 };
 
 } // namespace ns3::env::tcp
-
-#endif // NS3_ENV_TCP_NETWORK_PORT_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Queue of an egress: a FIFO with a limit, which may mark, or ns-3's RED.
-#ifndef NS3_ENV_TCP_NETWORK_QUEUE_H
-#define NS3_ENV_TCP_NETWORK_QUEUE_H
+#pragma once
 
 #include "segment.h"
 #include "tcp-settings.h"
@@ -44,8 +43,7 @@ class PacketQueue
   public:
     PacketQueue() = default;
     virtual ~PacketQueue() = default;
-    PacketQueue(const PacketQueue&) = delete;
-    PacketQueue& operator=(const PacketQueue&) = delete;
+    PacketQueue(PacketQueue&&) = delete;
 
     virtual Arrival Enqueue(Segment* segment) = 0;
     /// Removes the next segment; null if there is none.
@@ -105,5 +103,3 @@ std::unique_ptr<PacketQueue> MakeQueue(const QueueSettings& settings, const Egre
 std::unique_ptr<PacketQueue> MakeEndlessQueue();
 
 } // namespace ns3::env::tcp
-
-#endif // NS3_ENV_TCP_NETWORK_QUEUE_H

@@ -104,11 +104,6 @@ RedQueue::RedQueue(QueueSpan limit, const Red& red, const EgressFacts& facts)
     m_disc->Initialize();
 }
 
-RedQueue::~RedQueue()
-{
-    m_disc->Dispose();
-}
-
 Arrival
 RedQueue::Enqueue(Segment* segment)
 {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Random early detection (Floyd and Jacobson 1993) by ns-3's queue disc.
-#ifndef NS3_ENV_TCP_NETWORK_RED_QUEUE_H
-#define NS3_ENV_TCP_NETWORK_RED_QUEUE_H
+#pragma once
 
 #include "queue.h"
 
@@ -17,7 +16,7 @@ class RedQueue final : public PacketQueue
   public:
     /// \throws ScenarioError if the thresholds are out of order
     RedQueue(QueueSpan limit, const Red& red, const EgressFacts& facts);
-    ~RedQueue() override;
+    ~RedQueue() override { m_disc->Dispose(); }
 
     Arrival Enqueue(Segment* segment) override;
     Segment* Dequeue() override;
@@ -40,5 +39,3 @@ QueueSize SizeOf(const QueueSpan& span);
 Ptr<RedQueueDisc> MakeRedDisc(const QueueSpan& limit, const Red& red, const EgressFacts& facts);
 
 } // namespace ns3::env::tcp
-
-#endif // NS3_ENV_TCP_NETWORK_RED_QUEUE_H

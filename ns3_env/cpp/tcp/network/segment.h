@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // A segment or a datagram on a TCP network, as a plain struct from a pool.
-#ifndef NS3_ENV_TCP_NETWORK_SEGMENT_H
-#define NS3_ENV_TCP_NETWORK_SEGMENT_H
+#pragma once
 
 #include "ns3/sequence-number.h"
 #include "ns3_env/cpp/events/event-loop.h"
@@ -51,6 +50,12 @@ using SackBlock = std::pair<SequenceNumber32, SequenceNumber32>;
 /// Options of a TCP header.
 struct TcpOptions
 {
+    static constexpr uint32_t WORD_BYTES = 4;
+    static constexpr uint32_t WINDOW_SCALE_BYTES = 3;
+    static constexpr uint32_t SACK_PERMITTED_BYTES = 2;
+    static constexpr uint32_t SACK_BYTES = 2;
+    static constexpr uint32_t BLOCK_BYTES = 8;
+
     static constexpr size_t MOST_BLOCKS = 4;
     static constexpr uint8_t NO_SCALE = 0xff;
 
@@ -60,7 +65,13 @@ struct TcpOptions
     std::array<SackBlock, MOST_BLOCKS> sack;
 
     /// Bytes on the wire, with the padding.
-    uint32_t Bytes() const;
+    uint32_t Bytes() const
+    {
+        const uint32_t bytes = (windowScale != NO_SCALE ? WINDOW_SCALE_BYTES : 0) +
+                               (sackPermitted ? SACK_PERMITTED_BYTES : 0) +
+                               (blocks > 0 ? SACK_BYTES + blocks * BLOCK_BYTES : 0);
+        return (bytes + WORD_BYTES - 1) / WORD_BYTES * WORD_BYTES;
+    }
 };
 
 /// A segment of TCP or a datagram of UDP with its IP header; only the length of the payload is stored.
@@ -76,14 +87,12 @@ struct Segment
     uint8_t protocol{TCP_PROTOCOL};
     uint8_t ecn{NOT_ECT};
 
-    /// @name TCP's header
-    /// @{
+    // --- TCP's header
     uint8_t flags{0};
     uint16_t window{0xffff}; ///< as written, not scaled back
     SequenceNumber32 sequence{0};
     SequenceNumber32 ack{0};
     TcpOptions options;
-    /// @}
 
     uint32_t FrameBytes() const { return ipBytes + LINK_HEADER_BYTES; }
 };
@@ -112,12 +121,19 @@ class SegmentPool
     }
 
   private:
-    void Grow();
+    static constexpr size_t SEGMENTS_PER_BLOCK = 256;
+
+    void Grow()
+    {
+        m_blocks.push_back(std::make_unique<Segment[]>(SEGMENTS_PER_BLOCK));
+        for (size_t i = 0; i < SEGMENTS_PER_BLOCK; ++i)
+        {
+            Give(&m_blocks.back()[i]);
+        }
+    }
 
     std::vector<std::unique_ptr<Segment[]>> m_blocks;
     Segment* m_free{nullptr};
 };
 
 } // namespace ns3::env::tcp
-
-#endif // NS3_ENV_TCP_NETWORK_SEGMENT_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Facts of a TCP path before its first segment, and the standalone time of a message.
-#ifndef NS3_ENV_TCP_NETWORK_TCP_PATH_H
-#define NS3_ENV_TCP_NETWORK_TCP_PATH_H
+#pragma once
 
 #include "tcp-settings.h"
 
@@ -37,10 +36,8 @@ class TcpPath
     PathFacts Facts(Picos maxBaseRtt) const;
     /// Time from the SYN until the sender may send data.
     Picos Handshake() const;
-    /**
-     * From the SYN to the last byte's ACK of a single message, for a sender that knows the path's rate: the handshake
-     * and its last ACK, then segment behind segment. With no congestion window is it less.
-     */
+    /// From the SYN to the last byte's ACK of a single message, for a sender that knows the path's rate: the handshake
+    /// and its last ACK, then segment behind segment. With no congestion window is it less.
     Picos Standalone(uint64_t sizeBytes) const;
 
   private:
@@ -54,5 +51,3 @@ class TcpPath
 };
 
 } // namespace ns3::env::tcp
-
-#endif // NS3_ENV_TCP_NETWORK_TCP_PATH_H

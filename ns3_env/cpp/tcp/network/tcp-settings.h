@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Settings of one network's TCP sockets and queues.
-#ifndef NS3_ENV_TCP_NETWORK_TCP_SETTINGS_H
-#define NS3_ENV_TCP_NETWORK_TCP_SETTINGS_H
+#pragma once
 
 #include "ns3_env/cpp/contract/units.h"
 
@@ -88,5 +87,3 @@ struct TcpSettings
 };
 
 } // namespace ns3::env::tcp
-
-#endif // NS3_ENV_TCP_NETWORK_TCP_SETTINGS_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Timer that is reset far more often than it runs out.
-#ifndef NS3_ENV_TCP_NETWORK_TIMER_H
-#define NS3_ENV_TCP_NETWORK_TIMER_H
+#pragma once
 
 #include "ns3_env/cpp/events/event-loop.h"
 
@@ -14,19 +13,21 @@ namespace ns3::env::tcp
 
 class TimerPool;
 
-/**
- * Calls its owner when it runs out. Its place among events is the one that ns3::Simulator::Schedule would give it at
- * the instant at which it is set; an event of an earlier setting that is due before only re-arms.
- */
+/// Calls its owner when it runs out. Its place among events is the one that ns3::Simulator::Schedule would give it at
+/// the instant at which it is set; an event of an earlier setting that is due before only re-arms.
 class Timer
 {
   public:
-    /// \param call with `owner`; the pool outlives the timer
-    Timer(TimerPool& pool, void* owner, void (*call)(void*), uint32_t context);
+    /// A timer that calls the method of `owner`; the pool outlives it.
+    template <auto Method, class Owner>
+    static Timer Of(TimerPool& pool, Owner* owner, uint32_t context)
+    {
+        const auto call = [](void* self) { (static_cast<Owner*>(self)->*Method)(); };
+        return Timer(pool, owner, call, context);
+    }
     ~Timer();
 
-    Timer(const Timer&) = delete;
-    Timer& operator=(const Timer&) = delete;
+    Timer(Timer&&) = delete;
 
     /// Runs out `delay` from now, and at no other time that was set before.
     void Set(Picos delay);
@@ -35,6 +36,8 @@ class Timer
 
   private:
     friend class TimerPool;
+
+    Timer(TimerPool& pool, void* owner, void (*call)(void*), uint32_t context);
 
     struct Entry final : RearmedEvent
     {
@@ -66,8 +69,7 @@ class TimerPool
     TimerPool();
     ~TimerPool();
 
-    TimerPool(const TimerPool&) = delete;
-    TimerPool& operator=(const TimerPool&) = delete;
+    TimerPool(TimerPool&&) = delete;
 
     Timeline& GetTimeline() const { return m_timeline; }
 
@@ -83,5 +85,3 @@ class TimerPool
 };
 
 } // namespace ns3::env::tcp
-
-#endif // NS3_ENV_TCP_NETWORK_TIMER_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Streams of UDP datagrams at a constant rate, next to TCP's flows.
-#ifndef NS3_ENV_TCP_NETWORK_UDP_STREAMS_H
-#define NS3_ENV_TCP_NETWORK_UDP_STREAMS_H
+#pragma once
 
 #include "fabric.h"
 
@@ -22,11 +21,9 @@ std::vector<FiveTuple> StreamTuples(const Scenario& scenario);
 /// Bytes of a stream's datagram on the wire.
 uint32_t StreamFrameBytes(uint32_t payloadBytes);
 
-/**
- * The streams of one network: datagrams of the scenario's payload, each due at its own time. Datagrams that are due
- * while a socket's buffer of bytes (TcpSettings) waits at the host's link are delayed, leave as soon as they can, and
- * not after the stop.
- */
+/// The streams of one network: datagrams of the scenario's payload, each due at its own time. Datagrams that are due
+/// while a socket's buffer of bytes (TcpSettings) waits at the host's link are delayed, leave as soon as they can, and
+/// not after the stop.
 class UdpStreams
 {
   public:
@@ -34,8 +31,7 @@ class UdpStreams
     UdpStreams(const Scenario& scenario, Fabric& fabric);
     ~UdpStreams();
 
-    UdpStreams(const UdpStreams&) = delete;
-    UdpStreams& operator=(const UdpStreams&) = delete;
+    UdpStreams(UdpStreams&&) = delete;
 
     /// Schedules the start of each.
     void Schedule();
@@ -71,5 +67,3 @@ class UdpStreams
 };
 
 } // namespace ns3::env::tcp
-
-#endif // NS3_ENV_TCP_NETWORK_UDP_STREAMS_H

@@ -32,7 +32,7 @@ PortsOf(const Fabric& fabric)
 }
 
 /// The capture of one port: packets that it sends, and packets that arrive over its link.
-class Tap final : public CaptureFile::Tap
+class Tap final : public CaptureFile::Tap, private PortObserver
 {
   public:
     Tap(Port& own, Port& peers, CaptureFile& file, uint32_t interface)
@@ -41,54 +41,37 @@ class Tap final : public CaptureFile::Tap
           m_file(file),
           m_interface(interface)
     {
-        m_own.Add(m_sent);
-        m_peers.Add(m_received);
+        m_own.Add(*this);
+        m_peers.Add(*this);
     }
 
     ~Tap() override
     {
-        m_own.Remove(m_sent);
-        m_peers.Remove(m_received);
+        m_own.Remove(*this);
+        m_peers.Remove(*this);
     }
 
-    Tap(const Tap&) = delete;
-    Tap& operator=(const Tap&) = delete;
+    Tap(Tap&&) = delete;
 
   private:
-    struct Sent final : PortObserver
+    void OnSent(const Port& port, const Segment& segment) override
     {
-        explicit Sent(Tap& tap)
-            : m_tap(tap)
-        {
-        }
+        Write(port, m_own, segment, FrameDirection::Sent);
+    }
 
-        void OnSent(const Port&, const Segment& segment) override
-        {
-            m_tap.Write(segment, FrameDirection::Sent);
-        }
-
-        Tap& m_tap;
-    };
-
-    struct Received final : PortObserver
+    void OnReceived(const Port& port, const Segment& segment) override
     {
-        explicit Received(Tap& tap)
-            : m_tap(tap)
-        {
-        }
+        Write(port, m_peers, segment, FrameDirection::Received);
+    }
 
-        void OnReceived(const Port&, const Segment& segment) override
-        {
-            m_tap.Write(segment, FrameDirection::Received);
-        }
-
-        Tap& m_tap;
-    };
-
-    void Write(const Segment& segment, FrameDirection direction)
+    void
+    Write(const Port& from, const Port& expected, const Segment& segment, FrameDirection direction)
     {
-        WriteFrame(segment, m_frame);
-        m_file.Write(m_interface, direction, m_frame);
+        if (&from == &expected)
+        {
+            WriteFrame(segment, m_frame);
+            m_file.Write(m_interface, direction, m_frame);
+        }
     }
 
     Port& m_own;
@@ -96,8 +79,6 @@ class Tap final : public CaptureFile::Tap
     CaptureFile& m_file;
     uint32_t m_interface;
     std::vector<uint8_t> m_frame; ///< that is being written; kept to save allocations
-    Sent m_sent{*this};
-    Received m_received{*this};
 };
 
 } // namespace

@@ -20,35 +20,6 @@ TcpEpisode::TcpEpisode(Scenario scenario, const TcpSettings& settings, FlowHook 
     Traces().over.ConnectWithoutContext(MakeCallback(&TcpEpisode::Count, this));
 }
 
-TcpEpisode::~TcpEpisode()
-{
-    ForgetFlows();
-}
-
-std::unique_ptr<Flow>
-TcpEpisode::Connect(const FlowEntry& entry, uint16_t sourcePort)
-{
-    return m_fabric.Connect(entry.flow, sourcePort, m_scenario.controllers[entry.controller]);
-}
-
-void
-TcpEpisode::OnRunBegins()
-{
-    m_streams.Schedule();
-}
-
-void
-TcpEpisode::OnRunEnds()
-{
-    m_fabric.FinishQueues(EndTime());
-}
-
-void
-TcpEpisode::Count(const Flow& flow)
-{
-    m_flowPackets += static_cast<const TcpFlow&>(flow).TransmittedPackets();
-}
-
 // --- the network as recorders see it -------------------------------------------------------------
 
 void
@@ -64,24 +35,9 @@ TcpEpisode::ForEachPort(bool ofSwitches, const QueueVisitor& visit) const
                    .rateBps = egress.rateBps,
                    .bytes = egress.egress->WaitingBytes(),
                    .txBytes = egress.egress->TxBytes(),
-                   .paused = 0,
-                   .pauseFrames = 0,
-                   .pauseFramesSent = 0,
                    .stats = egress.egress->Stats()});
         }
     }
-}
-
-void
-TcpEpisode::ForEachQueue(const QueueVisitor& visit) const
-{
-    ForEachPort(true, visit);
-}
-
-void
-TcpEpisode::ForEachHostPort(const QueueVisitor& visit) const
-{
-    ForEachPort(false, visit);
 }
 
 std::vector<std::pair<uint32_t, uint32_t>>
@@ -90,12 +46,6 @@ TcpEpisode::RouteOf(const Flow& flow) const
     const auto& connection = static_cast<const TcpFlow&>(flow);
     const FlowSpec& spec = connection.Spec();
     return PortsOf(m_fabric.Paths().Path(spec.source, spec.destination, connection.Tuple()));
-}
-
-std::vector<LossRecord>
-TcpEpisode::LossRecords() const
-{
-    return m_fabric.LossRecords();
 }
 
 RunTotals

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // TCP network of one episode with its flows, from its hosts to its records.
-#ifndef NS3_ENV_TCP_PROGRAM_TCP_EPISODE_H
-#define NS3_ENV_TCP_PROGRAM_TCP_EPISODE_H
+#pragma once
 
 #include "ns3_env/cpp/run/episode.h"
 #include "ns3_env/cpp/tcp/network/fabric.h"
@@ -21,14 +20,14 @@ class TcpEpisode final : public Episode
   public:
     /// \throws ScenarioError
     TcpEpisode(Scenario scenario, const TcpSettings& settings, FlowHook onCreate);
-    ~TcpEpisode() override;
+    ~TcpEpisode() override { ForgetFlows(); }
 
     const Fabric& Net() const { return m_fabric; }
 
-    void ForEachQueue(const QueueVisitor& visit) const override;
-    void ForEachHostPort(const QueueVisitor& visit) const override;
+    void ForEachQueue(const QueueVisitor& visit) const override { ForEachPort(true, visit); }
+    void ForEachHostPort(const QueueVisitor& visit) const override { ForEachPort(false, visit); }
     std::vector<std::pair<uint32_t, uint32_t>> RouteOf(const Flow& flow) const override;
-    std::vector<LossRecord> LossRecords() const override;
+    std::vector<LossRecord> LossRecords() const override { return m_fabric.LossRecords(); }
     StreamCounts CountsOf(size_t stream) const override { return m_streams.Of(stream); }
     RunTotals Totals() const override;
     void TraceWindowAndRate(const WindowAndRateCallback& report) override;
@@ -36,11 +35,17 @@ class TcpEpisode final : public Episode
     std::unique_ptr<Capture> MakeCapture() override;
 
   private:
-    std::unique_ptr<Flow> Connect(const FlowEntry& entry, uint16_t sourcePort) override;
-    void OnRunBegins() override;
-    void OnRunEnds() override;
+    std::unique_ptr<Flow> Connect(const FlowEntry& entry, uint16_t sourcePort) override
+    {
+        return m_fabric.Connect(entry.flow, sourcePort, m_scenario.controllers[entry.controller]);
+    }
+    void OnRunBegins() override { m_streams.Schedule(); }
+    void OnRunEnds() override { m_fabric.FinishQueues(EndTime()); }
     void ForEachPort(bool ofSwitches, const QueueVisitor& visit) const;
-    void Count(const Flow& flow);
+    void Count(const Flow& flow)
+    {
+        m_flowPackets += static_cast<const TcpFlow&>(flow).TransmittedPackets();
+    }
 
     struct Marks final : PortObserver
     {
@@ -57,5 +62,3 @@ class TcpEpisode final : public Episode
 };
 
 } // namespace ns3::env::tcp
-
-#endif // NS3_ENV_TCP_PROGRAM_TCP_EPISODE_H

@@ -24,14 +24,8 @@ namespace
 /// Controllers with fluid flows.
 const Fluids FLUIDS{{"max_min", Sharing::MaxMin}, {"oracle", Sharing::LeastRemaining}};
 
-Picos
-ReadTime(JsonReader& section, const std::string& key)
-{
-    return section.Whole<int64_t>(key, 1, bounds::TIME_NS) * PS_PER_NS;
-}
-
 QueueLength
-ReadLength(JsonReader length)
+ReadLength(JsonReader& length)
 {
     QueueLength read;
     read.amount = length.Number("amount", 0.0, bounds::BUFFER_BYTES);
@@ -39,92 +33,73 @@ ReadLength(JsonReader length)
     read.unit = unit == "packets" ? QueueLength::Unit::Packets
                 : unit == "bytes" ? QueueLength::Unit::Bytes
                                   : QueueLength::Unit::Bdps;
-    length.RefuseOthers();
     return read;
 }
 
 EcnThreshold
 ReadThreshold(JsonReader& marking)
 {
-    EcnThreshold ecn{.threshold = ReadLength(marking.Sub("threshold"))};
-    if (marking.Has("at_rate_bps"))
-    {
-        ecn.atRateBps = marking.Number("at_rate_bps", bounds::LEAST_RATE_BPS, bounds::RATE_BPS);
-    }
-    if (marking.Has("least_packets"))
-    {
-        ecn.leastPackets = marking.Number("least_packets", 0.0, bounds::PACKETS);
-    }
+    EcnThreshold ecn{.threshold = marking.Sub("threshold", ReadLength)};
+    ecn.atRateBps = marking.MaybeNumber("at_rate_bps", bounds::LEAST_RATE_BPS, bounds::RATE_BPS);
+    ecn.leastPackets =
+        marking.MaybeNumber("least_packets", 0.0, bounds::PACKETS).value_or(ecn.leastPackets);
     return ecn;
 }
 
 Red
 ReadRed(JsonReader& marking)
 {
-    return {.least = ReadLength(marking.Sub("least")),
-            .most = ReadLength(marking.Sub("most")),
+    return {.least = marking.Sub("least", ReadLength),
+            .most = marking.Sub("most", ReadLength),
             .highestProbability = marking.Number("highest_probability", 0.0, 1.0),
             .averageWeight = marking.Number("average_weight", 0.0, 1.0),
             .gentle = marking.Flag("gentle"),
             .ecn = marking.Flag("ecn")};
 }
 
-QueueSettings
-ReadQueue(JsonReader section)
+decltype(QueueSettings::discipline)
+ReadMarking(JsonReader& marking)
 {
-    QueueSettings queue{.limit = ReadLength(section.Sub("limit")), .discipline = DropTail{}};
-    if (section.Has("marking"))
+    if (marking.OneOf("kind", {"threshold", "red"}) == "red")
     {
-        JsonReader marking = section.Sub("marking");
-        if (marking.OneOf("kind", {"threshold", "red"}) == "red")
-        {
-            queue.discipline = ReadRed(marking);
-        }
-        else
-        {
-            queue.discipline = ReadThreshold(marking);
-        }
-        marking.RefuseOthers();
+        return ReadRed(marking);
     }
-    section.RefuseOthers();
-    return queue;
+    return ReadThreshold(marking);
+}
+
+QueueSettings
+ReadQueue(JsonReader& section)
+{
+    return {.limit = section.Sub("limit", ReadLength),
+            .discipline = section.Maybe("marking", ReadMarking).value_or(DropTail{})};
 }
 
 AckNoise
-ReadAckNoise(JsonReader section)
+ReadAckNoise(JsonReader& section)
 {
-    const AckNoise noise{.meanRtts = section.Number("mean_rtts", 0.0, 1.0),
-                         .mostRtts = section.Number("most_rtts", 0.0, 1.0)};
-    section.RefuseOthers();
-    return noise;
+    return {.meanRtts = section.Number("mean_rtts", 0.0, 1.0),
+            .mostRtts = section.Number("most_rtts", 0.0, 1.0)};
 }
 
 /// All but the segments' size, which is the scenario's payload.
 TcpSettings
-ReadSettings(JsonReader section)
+ReadSettings(JsonReader& section)
 {
     TcpSettings settings;
     settings.initialWindowSegments =
         section.Whole<uint32_t>("initial_window_packets", 1, bounds::PACKETS);
     settings.segmentsPerAck = section.Whole<uint32_t>("packets_per_ack", 1, bounds::PACKETS);
-    settings.delayedAckTimeout = ReadTime(section, "delayed_ack_timeout_ns");
-    if (section.Has("ack_noise"))
-    {
-        settings.ackNoise = ReadAckNoise(section.Sub("ack_noise"));
-    }
+    settings.delayedAckTimeout = section.Time("delayed_ack_timeout_ns", 1);
+    settings.ackNoise = section.Maybe("ack_noise", ReadAckNoise);
     settings.sack = section.Flag("sack");
     settings.ecn = section.Flag("ecn");
     settings.pacing = section.Flag("pacing");
-    settings.minRto = ReadTime(section, "min_rto_ns");
-    settings.initialRto = ReadTime(section, "initial_rto_ns");
+    settings.minRto = section.Time("min_rto_ns", 1);
+    settings.initialRto = section.Time("initial_rto_ns", 1);
     settings.socketBufferBytes =
         section.Whole<uint32_t>("socket_buffer_bytes", 1, bounds::SOCKET_BUFFER_BYTES);
-    settings.queue = ReadQueue(section.Sub("queue"));
-    if (section.Has("host_queue"))
-    {
-        settings.hostQueue = ReadQueue(section.Sub("host_queue"));
-    }
-    section.RefuseOthers();
+    settings.queue = section.Sub("queue", ReadQueue);
+    settings.hostQueue = section.Maybe("host_queue", ReadQueue);
     return settings;
 }
 
@@ -145,12 +120,6 @@ DctcpThreshold()
 }
 
 } // namespace
-
-std::vector<std::string>
-TcpTransport::Controllers() const
-{
-    return ListControllers();
-}
 
 std::string
 TcpTransport::Describe() const
@@ -173,7 +142,7 @@ void
 TcpTransport::ReadKeys(JsonReader& root, Scenario& scenario)
 {
     scenario.inBandTelemetry = false;
-    m_settings = ReadSettings(root.Sub("tcp"));
+    m_settings = root.Sub("tcp", ReadSettings);
     m_settings.segmentBytes = scenario.payloadBytes;
 }
 

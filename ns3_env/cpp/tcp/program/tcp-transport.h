@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // TCP's part of a scenario and of the program tcp-sim.
-#ifndef NS3_ENV_TCP_PROGRAM_TCP_TRANSPORT_H
-#define NS3_ENV_TCP_PROGRAM_TCP_TRANSPORT_H
+#pragma once
 
 #include "ns3_env/cpp/program/transport.h"
 #include "ns3_env/cpp/tcp/network/tcp-settings.h"
+#include "ns3_env/cpp/tcp/socket/congestion-ops.h"
 
 #include <string>
 #include <vector>
@@ -21,7 +21,7 @@ class TcpTransport final : public Transport
     {
     }
 
-    std::vector<std::string> Controllers() const override;
+    std::vector<std::string> Controllers() const override { return ListControllers(); }
     /// `attributes` are ns-3's. `marking` is the threshold behind a queue's `marking: auto`: `threshold_packets` at
     /// `at_rate_bps`, growing with a port's rate, at least `least_packets`; null if the controller ignores marks.
     std::string Describe() const override;
@@ -34,5 +34,3 @@ class TcpTransport final : public Transport
 };
 
 } // namespace ns3::env::tcp
-
-#endif // NS3_ENV_TCP_PROGRAM_TCP_TRANSPORT_H

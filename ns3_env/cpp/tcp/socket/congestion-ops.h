@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // TCP's congestion controllers by name ("cubic", "dctcp", "bbr", ...), and their attributes.
-#ifndef NS3_ENV_TCP_SOCKET_CONGESTION_OPS_H
-#define NS3_ENV_TCP_SOCKET_CONGESTION_OPS_H
+#pragma once
 
 #include "ns3/tcp-congestion-ops.h"
 #include "ns3_env/cpp/run/scenario.h"
@@ -31,5 +30,3 @@ std::vector<TypeId::AttributeInformation> AttributesOfController(const Controlle
 Ptr<TcpCongestionOps> CreateCongestionOps(const ControllerSpec& spec);
 
 } // namespace ns3::env::tcp
-
-#endif // NS3_ENV_TCP_SOCKET_CONGESTION_OPS_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // How fast data is delivered, seen from its sender, as ns-3 has it.
-#ifndef NS3_ENV_TCP_SOCKET_DELIVERY_RATE_H
-#define NS3_ENV_TCP_SOCKET_DELIVERY_RATE_H
+#pragma once
 
 #include "ns3/nstime.h"
 #include "ns3/tcp-rate-ops.h"
@@ -47,5 +46,3 @@ class DeliveryRate
 };
 
 } // namespace ns3::env::tcp
-
-#endif // NS3_ENV_TCP_SOCKET_DELIVERY_RATE_H

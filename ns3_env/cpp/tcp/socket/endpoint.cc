@@ -86,18 +86,6 @@ Endpoint::Release()
     m_network.Close(connection);
 }
 
-SequenceNumber32
-Endpoint::NextArriving() const
-{
-    return m_tcb->m_rxBuffer->NextRxSequence();
-}
-
-void
-Endpoint::SetNextArriving(SequenceNumber32 next)
-{
-    m_tcb->m_rxBuffer->SetNextRxSequence(next);
-}
-
 Picos
 Endpoint::NextSynTimeout()
 {

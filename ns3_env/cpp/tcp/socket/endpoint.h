@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Common part of both ends of a TCP connection: state, options, ECN, and segments without payload.
-#ifndef NS3_ENV_TCP_SOCKET_ENDPOINT_H
-#define NS3_ENV_TCP_SOCKET_ENDPOINT_H
+#pragma once
 
 #include "ns3/ptr.h"
 #include "ns3/tcp-congestion-ops.h"
@@ -18,11 +17,9 @@
 namespace ns3::env::tcp
 {
 
-/**
- * One end of a connection. Congestion control, its state, RTT estimate and recovery are ns-3's objects, called as
- * ns-3's socket calls them, in its order: results are the same bits. Features that no flow of a scenario uses are
- * omitted: FIN, timestamps, data in both directions, a closed window, abandoning a connection.
- */
+/// One end of a connection. Congestion control, its state, RTT estimate and recovery are ns-3's objects, called as
+/// ns-3's socket calls them, in its order: results are the same bits. Features that no flow of a scenario uses are
+/// omitted: FIN, timestamps, data in both directions, a closed window, abandoning a connection.
 class Endpoint : public Listener
 {
   public:
@@ -31,8 +28,7 @@ class Endpoint : public Listener
              const TcpSettings& settings,
              Ptr<TcpCongestionOps> control,
              double lineRateBps);
-    Endpoint(const Endpoint&) = delete;
-    Endpoint& operator=(const Endpoint&) = delete;
+    Endpoint(Endpoint&&) = delete;
 
     /// Sends on `out` from now on, and receives on the other channel of its connection.
     void Attach(Channel& out);
@@ -88,8 +84,8 @@ class Endpoint : public Listener
     /// A congestion window beyond this has no effect: twice a receiver's maximum.
     static constexpr uint64_t WIDEST_WINDOW_BYTES = 2ULL * bounds::SOCKET_BUFFER_BYTES;
 
-    SequenceNumber32 NextArriving() const;
-    void SetNextArriving(SequenceNumber32 next);
+    SequenceNumber32 NextArriving() const { return m_tcb->m_rxBuffer->NextRxSequence(); }
+    void SetNextArriving(SequenceNumber32 next) { m_tcb->m_rxBuffer->SetNextRxSequence(next); }
     static uint8_t WithoutEcn(uint8_t flags) { return flags & ~(flag::CWR | flag::ECE); }
     static bool AsksForEcn(const Segment& syn)
     {
@@ -115,5 +111,3 @@ class Endpoint : public Listener
 };
 
 } // namespace ns3::env::tcp
-
-#endif // NS3_ENV_TCP_SOCKET_ENDPOINT_H

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // ACKs delayed by a random time at the receiver, in order.
-#ifndef NS3_ENV_TCP_SOCKET_LATE_ACKS_H
-#define NS3_ENV_TCP_SOCKET_LATE_ACKS_H
+#pragma once
 
 #include "ns3/random-variable-stream.h"
+#include "ns3_env/cpp/events/now.h"
 #include "ns3_env/cpp/tcp/network/network.h"
 #include "ns3_env/cpp/tcp/network/segment.h"
 #include "ns3_env/cpp/tcp/network/timer.h"
 
+#include <cmath>
 #include <cstdint>
 #include <deque>
 
@@ -19,16 +20,38 @@ class LateAcks
 {
   public:
     /// \param rtts draws the times, in base RTTs
-    LateAcks(Network& network, Ptr<RandomVariableStream> rtts, Picos baseRtt, uint32_t node);
-    ~LateAcks();
+    LateAcks(Network& network, Ptr<RandomVariableStream> rtts, Picos baseRtt, uint32_t node)
+        : m_network(network),
+          m_rtts(rtts),
+          m_baseRtt(baseRtt),
+          m_next(Timer::Of<&LateAcks::OnDue>(network.Timers(), this, node))
+    {
+    }
+    ~LateAcks() { DropAll(); }
 
-    LateAcks(const LateAcks&) = delete;
-    LateAcks& operator=(const LateAcks&) = delete;
+    LateAcks(LateAcks&&) = delete;
 
     /// Sends it later.
-    void Hold(Segment* ack);
+    void Hold(Segment* ack)
+    {
+        const Picos wait = std::llround(m_rtts->GetValue() * static_cast<double>(m_baseRtt));
+        m_waiting.push_back({ack, NowPicos() + wait});
+        if (!m_next.IsSet())
+        {
+            m_next.Set(wait);
+        }
+    }
+
     /// Drops all ACKs that wait.
-    void DropAll();
+    void DropAll()
+    {
+        m_next.Cancel();
+        for (const Waiting& waiting : m_waiting)
+        {
+            m_network.Drop(waiting.ack);
+        }
+        m_waiting.clear();
+    }
 
   private:
     struct Waiting
@@ -37,7 +60,19 @@ class LateAcks
         Picos due;
     };
 
-    void OnDue();
+    void OnDue()
+    {
+        while (!m_waiting.empty() && m_waiting.front().due <= NowPicos())
+        {
+            Segment* ack = m_waiting.front().ack;
+            m_waiting.pop_front();
+            m_network.Send(ack);
+        }
+        if (!m_waiting.empty())
+        {
+            m_next.Set(m_waiting.front().due - NowPicos());
+        }
+    }
 
     Network& m_network;
     Ptr<RandomVariableStream> m_rtts;
@@ -47,5 +82,3 @@ class LateAcks
 };
 
 } // namespace ns3::env::tcp
-
-#endif // NS3_ENV_TCP_SOCKET_LATE_ACKS_H

@@ -98,10 +98,4 @@ Reassembly::Report(SackBlock block)
     }
 }
 
-void
-Reassembly::ForgetBlocksUpTo(SequenceNumber32 next)
-{
-    std::erase_if(m_blocks, [&](const SackBlock& block) { return block.second <= next; });
-}
-
 } // namespace ns3::env::tcp

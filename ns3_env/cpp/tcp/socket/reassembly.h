@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Data that a receiver cannot deliver yet, and the SACK blocks that it reports, stored as in ns-3.
-#ifndef NS3_ENV_TCP_SOCKET_REASSEMBLY_H
-#define NS3_ENV_TCP_SOCKET_REASSEMBLY_H
+#pragma once
 
 #include "ns3_env/cpp/tcp/network/segment.h"
 
@@ -33,7 +32,10 @@ class Reassembly
 
   private:
     void Report(SackBlock block);
-    void ForgetBlocksUpTo(SequenceNumber32 next);
+    void ForgetBlocksUpTo(SequenceNumber32 next)
+    {
+        std::erase_if(m_blocks, [&](const SackBlock& block) { return block.second <= next; });
+    }
 
     uint32_t m_mostBytes;
     std::map<SequenceNumber32, uint32_t> m_waiting; ///< byte counts by first byte, as they arrived
@@ -41,5 +43,3 @@ class Reassembly
 };
 
 } // namespace ns3::env::tcp
-
-#endif // NS3_ENV_TCP_SOCKET_REASSEMBLY_H

@@ -16,21 +16,9 @@ Receiver::Receiver(Network& network,
     : Endpoint(network, settings, control, lineRateBps),
       m_node(node),
       m_reassembly(settings.socketBufferBytes),
-      m_delayed(
-          network.Timers(),
-          this,
-          [](void* self) { static_cast<Receiver*>(self)->OnDelayOver(); },
-          node),
-      m_answer(
-          network.Timers(),
-          this,
-          [](void* self) { static_cast<Receiver*>(self)->AnswerSyn(); },
-          node),
-      m_again(
-          network.Timers(),
-          this,
-          [](void* self) { static_cast<Receiver*>(self)->SendSynAck(); },
-          node)
+      m_delayed(Timer::Of<&Receiver::OnDelayOver>(network.Timers(), this, node)),
+      m_answer(Timer::Of<&Receiver::AnswerSyn>(network.Timers(), this, node)),
+      m_again(Timer::Of<&Receiver::SendSynAck>(network.Timers(), this, node))
 {
 }
 
@@ -44,12 +32,6 @@ Receiver::CancelTimers()
     {
         m_late->DropAll();
     }
-}
-
-void
-Receiver::DelayAcks(Ptr<RandomVariableStream> rtts, Picos baseRtt)
-{
-    m_late = std::make_unique<LateAcks>(m_network, rtts, baseRtt, m_node);
 }
 
 // --- the handshake -------------------------------------------------------------------------------
@@ -113,18 +95,6 @@ Receiver::AnswerSyn()
     RestartSyns();
     SendSynAck();
     SetUpEcn();
-}
-
-bool
-Receiver::UsesEcn() const
-{
-    return m_tcb->m_useEcn != TcpSocketState::Off && m_peerAsksForEcn;
-}
-
-void
-Receiver::SetUpEcn()
-{
-    m_tcb->m_ecnState = UsesEcn() ? TcpSocketState::ECN_IDLE : TcpSocketState::ECN_DISABLED;
 }
 
 void

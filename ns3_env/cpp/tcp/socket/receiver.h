@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The end of a TCP connection that receives a message: order, ACKs at once or delayed, SACK blocks.
-#ifndef NS3_ENV_TCP_SOCKET_RECEIVER_H
-#define NS3_ENV_TCP_SOCKET_RECEIVER_H
+#pragma once
 
 #include "endpoint.h"
 #include "late-acks.h"
@@ -27,7 +26,10 @@ class Receiver final : public Endpoint
     /// Waits for the SYN on the other channel of `out`'s connection.
     void Await(Channel& out);
     /// ACKs of data wait for times that `rtts` draws, in base RTTs.
-    void DelayAcks(Ptr<RandomVariableStream> rtts, Picos baseRtt);
+    void DelayAcks(Ptr<RandomVariableStream> rtts, Picos baseRtt)
+    {
+        m_late = std::make_unique<LateAcks>(m_network, rtts, baseRtt, m_node);
+    }
     /// Makes it acknowledge this byte at once when all before it have arrived, as a receiver that answers does.
     void SetLastByte(uint64_t bytes) { m_lastByte = bytes; }
     /// `done` is called once, when that byte and all before it have arrived.
@@ -44,8 +46,11 @@ class Receiver final : public Endpoint
 
     void AnswerSyn();
     void SendSynAck();
-    bool UsesEcn() const;
-    void SetUpEcn();
+    bool UsesEcn() const { return m_tcb->m_useEcn != TcpSocketState::Off && m_peerAsksForEcn; }
+    void SetUpEcn()
+    {
+        m_tcb->m_ecnState = UsesEcn() ? TcpSocketState::ECN_IDLE : TcpSocketState::ECN_DISABLED;
+    }
     void Take(const Segment& segment);
     void OnAllArrived();
     void CountInOrder();
@@ -65,5 +70,3 @@ class Receiver final : public Endpoint
 };
 
 } // namespace ns3::env::tcp
-
-#endif // NS3_ENV_TCP_SOCKET_RECEIVER_H

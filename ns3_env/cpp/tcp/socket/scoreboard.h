@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // A sender's segments and their state: SACKed, lost, retransmitted, counted as in ns-3.
-#ifndef NS3_ENV_TCP_SOCKET_SCOREBOARD_H
-#define NS3_ENV_TCP_SOCKET_SCOREBOARD_H
+#pragma once
 
 #include "delivery-rate.h"
 
@@ -34,11 +33,9 @@ struct SentPiece
     bool IsWaiting() const { return lost && IsIdle(); }
 };
 
-/**
- * The send buffer of one connection (RFC 6675). It answers as ns-3's TcpTxBuffer does, to the byte, and none of its answers costs
- * time in proportion to the data in flight: pieces are found by bisection, SACKed ones are stored as runs, and the
- * search for the next range continues where the last one ended.
- */
+/// The send buffer of one connection (RFC 6675). It answers as ns-3's TcpTxBuffer does, to the byte, and none of its answers costs
+/// time in proportion to the data in flight: pieces are found by bisection, SACKed ones are stored as runs, and the
+/// search for the next range continues where the last one ended.
 class Scoreboard
 {
   public:
@@ -57,8 +54,7 @@ class Scoreboard
     /// The application writes this number of bytes.
     void Add(uint32_t bytes) { m_size += bytes; }
 
-    /// @name Counts, bytes
-    /// @{
+    // --- Counts, bytes
     SequenceNumber32 Head() const { return m_head; } ///< the first that is not acknowledged
     SequenceNumber32 Tail() const { return m_head + SequenceNumber32(m_size); }
     uint32_t Size() const { return m_size; }
@@ -70,7 +66,6 @@ class Scoreboard
     uint32_t Lost() const { return m_lost; }
     uint32_t SentAgain() const { return m_again; }
     uint32_t InFlight() const { return m_sent - m_sacked - m_lost + m_again; }
-    /// @}
 
     bool IsLost(SequenceNumber32 first) const;
     /// Reports whether a piece that ends before `end` was sent again and not SACKed.
@@ -94,15 +89,13 @@ class Scoreboard
     /// \returns bytes that are SACKed for the first time
     uint32_t Sack(std::span<const SackBlock> blocks, DeliveryRate& rate);
 
-    /// @name Guesses
-    /// @{
+    // --- Guesses
     void LoseHead();
     /// Notes that one more unknown segment behind the head has arrived.
     void GuessSack();
     void ForgetGuesses();
     /// Marks all as lost after a time-out.
     void LoseAll(bool forgetSacks);
-    /// @}
 
   private:
     size_t IndexFrom(SequenceNumber32 first) const;
@@ -155,5 +148,3 @@ Scoreboard::Edit(SentPiece& piece, Change change)
 }
 
 } // namespace ns3::env::tcp
-
-#endif // NS3_ENV_TCP_SOCKET_SCOREBOARD_H

@@ -30,26 +30,10 @@ Sender::Sender(Network& network,
       m_roundTrips(settings.initialRto),
       m_recovery(CreateObject<TcpPrrRecovery>()),
       m_hasOwnControl(control->HasCongControl()),
-      m_retransmission(
-          network.Timers(),
-          this,
-          [](void* self) { static_cast<Sender*>(self)->OnTimer(); },
-          node),
-      m_pacing(
-          network.Timers(),
-          this,
-          [](void* self) { static_cast<Sender*>(self)->SendWhatMayGo(); },
-          node),
-      m_soon(
-          network.Timers(),
-          this,
-          [](void* self) { static_cast<Sender*>(self)->SendWhatMayGo(); },
-          node),
-      m_connected(
-          network.Timers(),
-          this,
-          [](void* self) { static_cast<Sender*>(self)->OnConnected(); },
-          node)
+      m_retransmission(Timer::Of<&Sender::OnTimer>(network.Timers(), this, node)),
+      m_pacing(Timer::Of<&Sender::SendWhatMayGo>(network.Timers(), this, node)),
+      m_soon(Timer::Of<&Sender::SendWhatMayGo>(network.Timers(), this, node)),
+      m_connected(Timer::Of<&Sender::Supply>(network.Timers(), this, node))
 {
     m_board.SetSack(settings.sack);
 }
@@ -122,12 +106,6 @@ Sender::OpenWith(const Segment& synAck)
     m_tcb->m_ecnState = ecn ? TcpSocketState::ECN_IDLE : TcpSocketState::ECN_DISABLED;
     SendWhatMayGo();
     m_connected.Set(0);
-}
-
-void
-Sender::OnConnected()
-{
-    Supply();
 }
 
 // --- the application -----------------------------------------------------------------------------
@@ -324,12 +302,6 @@ Sender::SetPacingTimer(uint32_t bytes)
     m_pacedBytes = bytes;
     m_pacedAt = NowPicos();
     m_pacing.Set(PacingGap());
-}
-
-Picos
-Sender::PacingGap() const
-{
-    return m_tcb->m_pacingRate.Get().CalculateBytesTxTime(m_pacedBytes).GetTimeStep();
 }
 
 void

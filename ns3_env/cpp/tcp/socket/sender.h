@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The end of a TCP connection that sends a message: windows, pacing, losses, time-outs, and counts.
-#ifndef NS3_ENV_TCP_SOCKET_SENDER_H
-#define NS3_ENV_TCP_SOCKET_SENDER_H
+#pragma once
 
 #include "delivery-rate.h"
 #include "endpoint.h"
@@ -27,10 +26,8 @@ struct SenderCounts
     uint64_t timeouts{0};           ///< a SYN's included
 };
 
-/**
- * Opens a connection and sends a message on it. Loss recovery is RFC 6675 (without SACK: Reno's guesses) with PRR,
- * time-outs RFC 6298, ECN RFC 3168, all in ns-3's reading of them.
- */
+/// Opens a connection and sends a message on it. Loss recovery is RFC 6675 (without SACK: Reno's guesses) with PRR,
+/// time-outs RFC 6298, ECN RFC 3168, all in ns-3's reading of them.
 class Sender final : public Endpoint
 {
   public:
@@ -50,8 +47,7 @@ class Sender final : public Endpoint
     /// Called for each RTT of data, also one like that before; ps.
     void SetRttCallback(std::function<void(Picos)> called) { m_rttCallback = std::move(called); }
 
-    /// @name For its controller (tcp/controllers/steered.h)
-    /// @{
+    // --- For its controller (tcp/controllers/steered.h)
     /// Its window, no less than a segment, and its pace in payload per second, from the next segment on.
     void Steer(uint32_t windowBytes, double payloadBps);
     /// The same before it dials.
@@ -68,7 +64,6 @@ class Sender final : public Endpoint
     Picos LastAckRtt() const { return m_roundTrips.LastSample(); }
     /// Payload bytes with sequence numbers used so far.
     uint64_t NextByte() const { return m_sentBytes; }
-    /// @}
 
     const SenderCounts& Counts() const { return m_counts; }
     /// Counts().acknowledgedBytes is brought up to date while an ACK is processed.
@@ -98,18 +93,14 @@ class Sender final : public Endpoint
         uint32_t repeatsBefore{0};
     };
 
-    /// @name Endpoint
-    /// @{
+    // --- Endpoint
     void Process(const Segment& segment) override;
     void CancelTimers() override;
     void SendEmpty(uint8_t flags) override;
-    /// @}
 
-    /// @name The connection and its permission to send (sender.cc)
-    /// @{
+    // --- The connection and its permission to send (sender.cc)
     void SendSyn();
     void OpenWith(const Segment& synAck);
-    void OnConnected();
     void Supply();
     void Write(uint32_t bytes);
     uint32_t FreeBytes() const { return m_settings.socketBufferBytes - m_board.Size(); }
@@ -119,12 +110,13 @@ class Sender final : public Endpoint
     uint32_t SendData(SequenceNumber32 first, uint32_t most);
     bool IsPacingNow() const;
     void SetPacingTimer(uint32_t bytes);
-    Picos PacingGap() const;
+    Picos PacingGap() const
+    {
+        return m_tcb->m_pacingRate.Get().CalculateBytesTxTime(m_pacedBytes).GetTimeStep();
+    }
     void UpdatePacingRate();
-    /// @}
 
-    /// @name ACKs (sender-acks.cc)
-    /// @{
+    // --- ACKs (sender-acks.cc)
     void TakeRtt(SequenceNumber32 ack);
     void UpdateWindow(const Segment& segment);
     void TakeAck(const Segment& segment);
@@ -136,10 +128,8 @@ class Sender final : public Endpoint
     void Increase(uint32_t segments);
     void OnFullAck(AckFacts& ack);
     void OnProgress(SequenceNumber32 ack, bool restartTimer);
-    /// @}
 
-    /// @name Losses (sender-losses.cc)
-    /// @{
+    // --- Losses (sender-losses.cc)
     void OnRepeatedAck(const AckFacts& ack);
     void EnterRecovery(const AckFacts& ack);
     void SendAgain();
@@ -147,7 +137,6 @@ class Sender final : public Endpoint
     void UpdateRto();
     void OnTimer();
     void OnTimeOut();
-    /// @}
 
     Scoreboard m_board;
     DeliveryRate m_rate;
@@ -188,5 +177,3 @@ class Sender final : public Endpoint
 };
 
 } // namespace ns3::env::tcp
-
-#endif // NS3_ENV_TCP_SOCKET_SENDER_H

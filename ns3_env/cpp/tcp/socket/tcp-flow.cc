@@ -41,17 +41,6 @@ TcpFlow::TcpFlow(const FlowSpec& spec,
     m_receiver->SetLastByte(spec.IsEndless() ? 0 : spec.sizeBytes);
 }
 
-TcpFlow::~TcpFlow()
-{
-    Abort();
-}
-
-Object&
-TcpFlow::Controller() const
-{
-    return m_controller ? static_cast<Object&>(*m_controller) : m_sender->CongestionOps();
-}
-
 // --- its life ------------------------------------------------------------------------------------
 
 void
@@ -60,12 +49,6 @@ TcpFlow::Start()
     // Also now by an event: nodes are ready when theirs of the same instant have run.
     const Picos wait = std::max<Picos>(m_spec.start - NowPicos(), 0);
     m_start = Simulator::Schedule(TimeStep(static_cast<uint64_t>(wait)), &TcpFlow::Open, this);
-}
-
-void
-TcpFlow::AwaitDelivery(DeliveryListener& listener)
-{
-    m_receiver->SetArrivedCallback([this, &listener] { listener.OnDelivered(*this); });
 }
 
 void

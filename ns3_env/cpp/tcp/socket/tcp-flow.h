@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // One message by TCP: both ends of its connection, from the SYN to the last byte's ACK.
-#ifndef NS3_ENV_TCP_SOCKET_TCP_FLOW_H
-#define NS3_ENV_TCP_SOCKET_TCP_FLOW_H
+#pragma once
 
 #include "receiver.h"
 #include "sender.h"
@@ -30,13 +29,11 @@ struct EndpointPair
     std::unique_ptr<Receiver> receiver;
 };
 
-/**
- * A message (or an endless one) on a separate connection. It starts with the handshake and is over when the last byte
- * is acknowledged; nothing waits for a FIN, so none is sent. Of the sender's variables every trace source of ns-3's can
- * be connected: "CongestionWindow", "PacingRate", ...
- *
- * Made by Fabric::Connect; destroyed while the simulation is, not in its own callback.
- */
+/// A message (or an endless one) on a separate connection. It starts with the handshake and is over when the last byte
+/// is acknowledged; nothing waits for a FIN, so none is sent. Of the sender's variables every trace source of ns-3's can
+/// be connected: "CongestionWindow", "PacingRate", ...
+///
+/// Made by Fabric::Connect; destroyed while the simulation is, not in its own callback.
 class TcpFlow final : public Flow
 {
   public:
@@ -46,23 +43,28 @@ class TcpFlow final : public Flow
             const FiveTuple& tuple,
             PathFacts path,
             EndpointPair ends);
-    ~TcpFlow() override;
+    ~TcpFlow() override { Abort(); }
 
     /// `controller` steers it through `socket`, the sender's congestion operations; before it starts.
     void SetController(Ptr<CongestionControl> controller, Steered& socket);
     /// `report` is called with window and rate as they are, and at each change.
     void TraceWindowAndRate(std::function<void(const FlowState&)> report);
 
-    /// @name Flow
-    /// @{
+    // --- Flow
     /// Sends the SYN at the flow's start time, or now if that has passed.
     void Start() override;
-    void AwaitDelivery(DeliveryListener& listener) override;
+    void AwaitDelivery(DeliveryListener& listener) override
+    {
+        m_receiver->SetArrivedCallback([this, &listener] { listener.OnDelivered(*this); });
+    }
     /// Ends it at once: no callback, no further packet.
     void Abort() override;
     void SetHeld(bool held) override { m_sender->SetHeld(held); }
     void WindowAndRateWritten() override;
-    Object& Controller() const override;
+    Object& Controller() const override
+    {
+        return m_controller ? static_cast<Object&>(*m_controller) : m_sender->CongestionOps();
+    }
     /// Always false: packets on the network need no flow.
     bool IsOnNetwork() const override { return false; }
     Picos EndTime() const override { return m_end; } ///< -1: unfinished
@@ -72,7 +74,6 @@ class TcpFlow final : public Flow
     uint64_t Timeouts() const override { return m_sender->Counts().timeouts; }
     Picos PauseTime() const override { return 0; }
     const RttSamples* Rtts() const override { return &m_sender->Rtts(); }
-    /// @}
 
     const FlowSpec& Spec() const { return m_spec; }
     const FiveTuple& Tuple() const { return m_tuple; }
@@ -105,5 +106,3 @@ class TcpFlow final : public Flow
 };
 
 } // namespace ns3::env::tcp
-
-#endif // NS3_ENV_TCP_SOCKET_TCP_FLOW_H

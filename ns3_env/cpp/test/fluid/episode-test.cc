@@ -63,8 +63,7 @@ class Run
         m_episode.reset();
         Simulator::Destroy();
     }
-    Run(const Run&) = delete;
-    Run& operator=(const Run&) = delete;
+    Run(Run&&) = delete;
 
     FluidEpisode* operator->() { return m_episode.get(); }
     const FlowRecord& Of(size_t flow) const { return m_episode->Records()[flow]; }

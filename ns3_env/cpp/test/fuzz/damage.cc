@@ -4,7 +4,6 @@
 
 #include "ns3_env/cpp/channel/futex.h"
 
-#include <algorithm>
 #include <cmath>
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // View of the shared region through which its words are damaged.
-#ifndef NS3_ENV_TEST_FUZZ_DAMAGE_H
-#define NS3_ENV_TEST_FUZZ_DAMAGE_H
+#pragma once
 
 #include "ns3_env/cpp/channel/agent-channel.h"
 #include "ns3_env/cpp/channel/simulator-channel.h"
@@ -79,5 +78,3 @@ class Region
 };
 
 } // namespace ns3::env::fuzz
-
-#endif // NS3_ENV_TEST_FUZZ_DAMAGE_H

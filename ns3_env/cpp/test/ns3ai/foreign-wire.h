@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // ns3-ai's wire, written only from its description, with nothing of this package.
-#ifndef NS3_ENV_TEST_NS3AI_FOREIGN_WIRE_H
-#define NS3_ENV_TEST_NS3AI_FOREIGN_WIRE_H
+#pragma once
 
 #include <boost/interprocess/allocators/allocator.hpp>
 #include <boost/interprocess/containers/vector.hpp>
@@ -58,5 +57,3 @@ Post(volatile uint8_t& semaphore)
 }
 
 } // namespace foreign
-
-#endif // NS3_ENV_TEST_NS3AI_FOREIGN_WIRE_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Writer and reader of Protocol Buffers messages, as much as the foreign simulator needs.
-#ifndef NS3_ENV_TEST_NS3AI_PROTOBUF_H
-#define NS3_ENV_TEST_NS3AI_PROTOBUF_H
+#pragma once
 
 #include <cstdint>
 #include <cstring>
@@ -167,5 +166,3 @@ NumberOf(std::string_view message, int field)
 }
 
 } // namespace foreign
-
-#endif // NS3_ENV_TEST_NS3AI_PROTOBUF_H

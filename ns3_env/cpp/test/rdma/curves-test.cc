@@ -30,9 +30,8 @@ const std::filesystem::path CURVES = std::filesystem::path(RDMA_TEST_DATA) / "cu
 constexpr const char* HEADER = "time_ns,rate_bps,window_bytes,queue_bytes";
 
 /// Controllers that must have curves; any other is compared if it has curves.
-constexpr const char* BUILT_IN =
-    "bcn dcqcn dctcp fixed-window hpcc hpcc-pint mpcc nscc oracle powertcp qcn smcc swift "
-    "theta-powertcp timely";
+constexpr const char* BUILT_IN = "bcn dcqcn dctcp fixed-window hpcc hpcc-pint mpcc nscc oracle "
+                                 "powertcp qcn smcc swift theta-powertcp timely";
 
 /// The columns at one instant: the rate and the window are those of flow 0, 0 if it has none.
 using Sample = std::array<double, 4>;
@@ -45,10 +44,8 @@ WriteFolder()
     return folder != nullptr && *folder != '\0' ? folder : nullptr;
 }
 
-/**
- * Flows of 8 MB together start at line rate into 100 Gb/s. ECN as declared, otherwise the reference's for DCQCN; DCTCP has a
- * fifth of its threshold, which two windows of a BDP meet. Congestion points and scheduling as the controller declares them.
- */
+/// Flows of 8 MB together start at line rate into 100 Gb/s. ECN as declared, otherwise the reference's for DCQCN; DCTCP has a
+/// fifth of its threshold, which two windows of a BDP meet. Congestion points and scheduling as the controller declares them.
 Scenario
 Incast(const std::string& controller, uint32_t senders)
 {
@@ -150,11 +147,9 @@ Pinned()
     return names;
 }
 
-/**
- * The pinned curves. They change only on purpose:
- * `RDMA_WRITE_CURVES=ns3_env/data/curves DIR/rdma-tests --test-name=rdma-curves` writes those of
- * every registered controller anew; who has files there is pinned from then on.
- */
+/// The pinned curves. They change only on purpose:
+/// `RDMA_WRITE_CURVES=ns3_env/data/curves DIR/rdma-tests --test-name=rdma-curves` writes those of
+/// every registered controller anew; who has files there is pinned from then on.
 void
 Curves(uint32_t senders)
 {

@@ -53,10 +53,8 @@ struct Expected
     uint32_t flows;
 };
 
-/**
- * Three senders into one link. A small packet of sender 2 goes first, so that the packets of the other two
- * (exact times, 100 Gb/s, 1 us) never meet at the same instant; the comments follow the first switch.
- */
+/// Three senders into one link. A small packet of sender 2 goes first, so that the packets of the other two
+/// (exact times, 100 Gb/s, 1 us) never meet at the same instant; the comments follow the first switch.
 void
 Telemetry(const std::string& controller, const std::vector<Expected>& expected)
 {

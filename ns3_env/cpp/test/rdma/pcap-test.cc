@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Tests of captures: headers byte by byte, checksums, and the file's blocks.
 #include "ns3_env/cpp/rdma/link/wire-frame.h"
-#include "ns3_env/cpp/recorders/crc32.h"
-#include "ns3_env/cpp/recorders/internet-checksum.h"
+#include "ns3_env/cpp/recorders/checksums.h"
 #include "ns3_env/cpp/recorders/pcapng.h"
 #include "ns3_env/cpp/test/files.h"
 #include "ns3_env/cpp/test/suite.h"

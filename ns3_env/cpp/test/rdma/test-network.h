@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // An RDMA network in a separate simulation, for tests.
-#ifndef NS3_ENV_TEST_RDMA_TEST_NETWORK_H
-#define NS3_ENV_TEST_RDMA_TEST_NETWORK_H
+#pragma once
 
 #include "ns3/simulator.h"
 #include "ns3_env/cpp/rdma/program/rdma-episode.h"
@@ -77,8 +76,7 @@ class TestNetwork
         m_network.reset();
         Simulator::Destroy();
     }
-    TestNetwork(const TestNetwork&) = delete;
-    TestNetwork& operator=(const TestNetwork&) = delete;
+    TestNetwork(TestNetwork&&) = delete;
 
     RdmaEpisode& operator*() { return *m_network; }
     RdmaEpisode* operator->() { return m_network.get(); }
@@ -127,5 +125,3 @@ class Played : public TestNetwork
 };
 
 } // namespace ns3::env::rdma::test
-
-#endif // NS3_ENV_TEST_RDMA_TEST_NETWORK_H

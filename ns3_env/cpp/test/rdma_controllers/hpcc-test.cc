@@ -76,8 +76,8 @@ TEST("a window is a BDP also where BDP times rate passes 64 bits, but in the pub
     EXPECT_EQ(windowOf(24e6, true), 941'569, "less 2^64 over the rate");
 }
 
-TEST("u, rate, window and pacing follow the busiest hop; the reference rate commits once "
-     "per window")
+TEST(
+    "u, rate, window and pacing follow the busiest hop; the reference rate commits once per window")
 {
     Driven driven;
     const FakeFlow& flow = driven.flow;
@@ -110,8 +110,7 @@ TEST("u, rate, window and pacing follow the busiest hop; the reference rate comm
     next(21001, rate, "from the committed rate");
 }
 
-TEST("the rate stays in [min, line], tau is capped at T, and MaxStage adds before it "
-     "scales")
+TEST("the rate stays in [min, line], tau is capped at T, and MaxStage adds before it scales")
 {
     Driven driven;
     driven.flow.Sent(1000);

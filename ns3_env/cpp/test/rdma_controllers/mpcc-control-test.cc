@@ -225,10 +225,8 @@ TEST("the state switch is the longest queue, or the least fair share (Algorithm 
     EXPECT_EQ(s.flows, 1, "alone");
 }
 
-/**
- * N equal flows and one queue, as fluid: each ACK's decision sets the rate W / base RTT, which reaches the
- * queue after the input delay; the queue's length reaches the flows after the feedback delay.
- */
+/// N equal flows and one queue, as fluid: each ACK's decision sets the rate W / base RTT, which reaches the
+/// queue after the input delay; the queue's length reaches the flows after the feedback delay.
 TEST("the loop empties the queue at the fair share, for any number of flows, weight and horizon")
 {
     constexpr double BDP = 78000;

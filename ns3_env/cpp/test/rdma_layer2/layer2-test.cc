@@ -224,8 +224,7 @@ TEST("qcn: a target ten times the rate is an eighth after the first cycle")
     qcn.Is((rate + 125) / 2, "1000 / 8");
 }
 
-TEST("qcn: the timer's cycles of 15 ms, then half; both out of recovery: hyper-active "
-     "increase")
+TEST("qcn: the timer's cycles of 15 ms, then half; both out of recovery: hyper-active increase")
 {
     Driven qcn("qcn");
     qcn.Notify(63);

@@ -2,7 +2,7 @@
 // Tests of TCP's captures: files taken apart byte by byte, as their format specifies.
 #include "episodes.h"
 
-#include "ns3_env/cpp/recorders/internet-checksum.h"
+#include "ns3_env/cpp/recorders/checksums.h"
 #include "ns3_env/cpp/tcp/network/udp-streams.h"
 #include "ns3_env/cpp/tcp/program/pcap.h"
 #include "ns3_env/cpp/test/capture-frames.h"

@@ -5,8 +5,6 @@
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
 
-#include <algorithm>
-
 namespace ns3::env::tcp::test
 {
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // A scenario's TCP flows on a separate network, for tests.
-#ifndef NS3_ENV_TEST_TCP_EPISODES_H
-#define NS3_ENV_TEST_TCP_EPISODES_H
+#pragma once
 
 #include "ns3_env/cpp/tcp/network/fabric.h"
 #include "ns3_env/cpp/tcp/network/tcp-settings.h"
@@ -10,7 +9,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -49,8 +47,7 @@ class TestEpisode
     TestEpisode(Scenario scenario, const TcpSettings& settings, const ControllerSpec& controller);
     ~TestEpisode();
 
-    TestEpisode(const TestEpisode&) = delete;
-    TestEpisode& operator=(const TestEpisode&) = delete;
+    TestEpisode(TestEpisode&&) = delete;
 
     /// Runs until every finite flow is done, or to the scenario's time limit.
     void Run();
@@ -86,8 +83,7 @@ class OnTheWay : private PortObserver
     /// \param fabric must simulate no more when this is destroyed
     explicit OnTheWay(const Fabric& fabric);
 
-    OnTheWay(const OnTheWay&) = delete;
-    OnTheWay& operator=(const OnTheWay&) = delete;
+    OnTheWay(OnTheWay&&) = delete;
 
     int64_t Bytes() const;
     int64_t BytesOf(const FiveTuple& tuple) const;
@@ -101,5 +97,3 @@ class OnTheWay : private PortObserver
 };
 
 } // namespace ns3::env::tcp::test
-
-#endif // NS3_ENV_TEST_TCP_EPISODES_H

@@ -82,8 +82,7 @@ TEST("a full buffer adds its packets' serialisation to the RTT, to the picosecon
     EXPECT_EQ(flow.Timeouts(), 0, "what was lost came by fast retransmission");
 }
 
-TEST("a message alone whose window holds it takes the standalone time, and none "
-     "takes less")
+TEST("a message alone whose window holds it takes the standalone time, and none takes less")
 {
     for (const uint64_t bytes : {1ULL, 1448ULL, 1449ULL, 100'000ULL, 1'000'003ULL})
     {
@@ -144,8 +143,8 @@ RttsOfSingleSegments(uint32_t flows, std::optional<AckNoise> noise)
     return rtts;
 }
 
-TEST("ACKs are late by an exponential time of the mean that is asked for, and by no more than "
-     "the most")
+TEST("ACKs are late by an exponential time of the mean that is asked for, and by no more than the "
+     "most")
 {
     constexpr uint32_t FLOWS = 2000;
     const double base = static_cast<double>(RttsOfSingleSegments(1, std::nullopt).front());
