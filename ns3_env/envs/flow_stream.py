@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import copy
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,7 +31,6 @@ from ns3_env.simulator import (
     Simulator,
     wait_any,
 )
-from ns3_env.simulator.simulator import around
 
 #: The scenario of an episode, by the episode's number. A mapping is sent as it is, but for its seed.
 Sampler = Callable[[int], "Scenario | Script | Mapping[str, Any]"]
@@ -40,6 +40,24 @@ def episode_seed(base_seed: int, episode: int) -> int:
     """Seed of an episode, in [1, 2^31): a function of the base seed and the episode's number only."""
     raw_seed = np.random.SeedSequence([base_seed & (2**64 - 1), episode]).generate_state(1)[0]
     return int(raw_seed) % (2**31 - 1) + 1
+
+
+T = TypeVar("T")
+
+
+def around(original: T, shared: Iterable[object], **replaced: Any) -> T:
+    """A copy of the object without its constructor, its attributes copied deeply.
+
+    Args:
+        original: the object to copy.
+        shared: objects that both refer to, also within attributes.
+        replaced: new attributes of the copy.
+    """
+    memo = {id(thing): thing for thing in shared}
+    duplicate = object.__new__(type(original))
+    rest = {name: value for name, value in original.__dict__.items() if name not in replaced}
+    duplicate.__dict__.update(copy.deepcopy(rest, memo), **replaced)
+    return duplicate
 
 
 #: Number of consecutive episodes without a decision after which waiting is given up.

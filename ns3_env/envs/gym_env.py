@@ -20,14 +20,13 @@ from ns3_env.decision.action_faults import action_fault, action_rows
 from ns3_env.decision.rewards import DEFAULT_REWARD
 from ns3_env.decision.task import ActionLike, RewardLike, Task, WithTask
 from ns3_env.envs.background_policy import BackgroundPolicy
-from ns3_env.envs.flow_stream import SILENT_EPISODES, episode_seed
+from ns3_env.envs.flow_stream import SILENT_EPISODES, around, episode_seed
 from ns3_env.envs.rendering import FPS, RENDER_MODES, Film
 from ns3_env.errors import ScenarioError
 from ns3_env.policies.policy import Policy
 from ns3_env.policies.released import named_controller, policy_path
 from ns3_env.scenario import AGENT, POLICY, Controller, Scenario, ScenarioLike
 from ns3_env.simulator import DecisionBatch, Simulator
-from ns3_env.simulator.simulator import around
 
 Observation = NDArray[np.float32]
 #: Draws the scenario of an episode from its seed.

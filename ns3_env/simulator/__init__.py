@@ -12,12 +12,12 @@ from ns3_env.programs.executable import (
     list_controllers,
 )
 from ns3_env.programs.plugins import load_plugins, plugin_versions
-from ns3_env.simulator.lock_step import JointDecisions, LockStep, share
+from ns3_env.simulator.lock_step import HealthCheck, JointDecisions, LockStep, share, wait_any
 from ns3_env.simulator.messages import DecisionBatch, EpisodeEnd, Transitions
-from ns3_env.simulator.pool import HealthCheck
+from ns3_env.simulator.process import hang_timeout_s
 from ns3_env.simulator.script import Script
 from ns3_env.simulator.shared import SharedProcess
-from ns3_env.simulator.simulator import Simulator, hang_timeout_s, wait_any
+from ns3_env.simulator.simulator import Simulator
 
 __all__ = [
     "EXECUTABLE_VARIABLE",

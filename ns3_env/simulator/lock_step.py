@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Several simulators stepped together: one call receives all decisions, one sends all actions."""
+"""Several simulators: waited for, checked, or stepped together by one call for all of them."""
 
 from __future__ import annotations
 
 import itertools
+import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from ns3_env import _native
 from ns3_env.simulator.messages import DecisionBatch
-from ns3_env.simulator.process import SLICE_S
+from ns3_env.simulator.process import LOOK_S, SLICE_S
 from ns3_env.simulator.shared import SharedProcess
 from ns3_env.simulator.simulator import Simulator
 
@@ -136,3 +137,43 @@ def share(simulators: Sequence[Simulator], processes: int) -> list[SharedProcess
             for place, simulator in enumerate(simulators[first:end]):
                 simulator.share(shared[-1], place)
     return shared
+
+
+def wait_any(simulators: Sequence[Simulator], meanwhile: Callable[[], object] | None = None) -> int:
+    """Index of a simulator that has answered; all those given must be waiting.
+
+    ``meanwhile`` is called every 0.02 s while it waits; its exception ends the wait.
+
+    Raises SimulatorDied or SimulatorHung for one that never will.
+    """
+    ends = [s._agent for s in simulators if s._agent is not None and not s._agent.our_turn]
+    if len(ends) != len(simulators) or not ends:
+        raise RuntimeError("there is a simulator of which nothing was asked")
+    while True:
+        index = _native.wait_any(ends, SLICE_S)
+        if index >= 0:
+            return index
+        for simulator in simulators:
+            simulator.check()
+        if meanwhile is not None:
+            meanwhile()
+
+
+class HealthCheck:
+    """Checks several simulators at most every 0.1 s; calls in between cost nothing."""
+
+    def __init__(self, simulators: Sequence[Simulator]) -> None:
+        """
+        Args:
+            simulators: the simulators to check.
+        """
+        self._simulators = simulators
+        self._next_look = 0.0
+
+    def __call__(self) -> None:
+        """Raises SimulatorError for any that has died, is stopped or hangs, no matter whose turn it is."""
+        now = time.monotonic()
+        if now >= self._next_look:
+            self._next_look = now + LOOK_S
+            for simulator in self._simulators:
+                simulator.check()

@@ -8,9 +8,8 @@ import os
 import signal
 import sys
 import threading
-import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -28,7 +27,7 @@ from ns3_env.config.command_line import plain_warning
 from ns3_env.errors import SimulatorDied
 from ns3_env.scenario import Scenario
 from ns3_env.scenario.scenario import Files, named_files, read_files, renamed
-from ns3_env.simulator.process import LOOK_S, killed_by
+from ns3_env.simulator.process import killed_by
 from ns3_env.simulator.simulator import Simulator
 
 T = TypeVar("T")
@@ -301,23 +300,3 @@ def _end_with_parent() -> None:
     assert parent is not None
     wait([parent.sentinel])
     os._exit(1)  # the simulator ends when it sees us gone
-
-
-class HealthCheck:
-    """Checks several simulators at most every 0.1 s; calls in between cost nothing."""
-
-    def __init__(self, simulators: Sequence[Simulator]) -> None:
-        """
-        Args:
-            simulators: the simulators to check.
-        """
-        self._simulators = simulators
-        self._next_look = 0.0
-
-    def __call__(self) -> None:
-        """Raises SimulatorError for any that has died, is stopped or hangs, no matter whose turn it is."""
-        now = time.monotonic()
-        if now >= self._next_look:
-            self._next_look = now + LOOK_S
-            for simulator in self._simulators:
-                simulator.check()

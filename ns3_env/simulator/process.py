@@ -23,8 +23,8 @@ from typing_extensions import Self
 
 from ns3_env import _native
 from ns3_env.config.files import write_atomically
-from ns3_env.errors import SimulatorNotFound
-from ns3_env.programs.executable import plugin_options
+from ns3_env.errors import ConfigError, SimulatorNotFound
+from ns3_env.programs.executable import HANG_TIMEOUT_VARIABLE, plugin_options
 from ns3_env.programs.transport import Transport
 from ns3_env.simulator.script import Script
 from ns3_env.simulator.sibling import Child, Sibling
@@ -86,6 +86,7 @@ FAULTS = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL, signal.S
 #: Patience with the last thread of a process whose main thread has ended, s.
 _LAST_THREAD_S = 5.0
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+_HANG_TIMEOUT_S = 30.0
 
 
 class Program(subprocess.Popen[bytes]):
@@ -214,6 +215,23 @@ class SimulatorProcess:
         """Waits for the process's end, up to ``seconds``."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(seconds)
+
+
+def hang_timeout_s() -> float:
+    """Seconds of computing without a sign of life after which a simulator of this process is killed.
+
+    Raises ConfigError if NS3_ENV_HANG_TIMEOUT is no number of seconds above 0.
+    """
+    text = os.environ.get(HANG_TIMEOUT_VARIABLE)
+    if text is None:
+        return _HANG_TIMEOUT_S
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise ConfigError(f"{HANG_TIMEOUT_VARIABLE}: {text!r} is no number of seconds above 0")
+    return value
 
 
 class Watch:

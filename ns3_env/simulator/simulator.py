@@ -4,21 +4,19 @@
 from __future__ import annotations
 
 import contextlib
-import copy
 import json
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ns3_env import _native
-from ns3_env.errors import ConfigError, ScenarioError, SimulatorDied, SimulatorError, SimulatorHung
+from ns3_env.errors import ScenarioError, SimulatorDied, SimulatorError, SimulatorHung
 from ns3_env.programs.executable import (
-    HANG_TIMEOUT_VARIABLE,
     describe_controllers,
     find_executable,
     plugins_of,
@@ -26,7 +24,7 @@ from ns3_env.programs.executable import (
 from ns3_env.programs.plugins import load_plugins
 from ns3_env.programs.transport import Transport, transport_of
 from ns3_env.simulator.messages import DecisionBatch, EpisodeEnd, Transitions
-from ns3_env.simulator.process import SLICE_S, LastWords, SimulatorProcess, Watch
+from ns3_env.simulator.process import SLICE_S, LastWords, SimulatorProcess, Watch, hang_timeout_s
 from ns3_env.simulator.results import ASKED, results_with_columns
 from ns3_env.simulator.script import Script
 from ns3_env.simulator.shared import SharedProcess, sent_scenario
@@ -36,25 +34,6 @@ if TYPE_CHECKING:
 
 #: Time for an abandoned episode or a process to end, s.
 _PATIENCE_S = 1.0
-
-_HANG_TIMEOUT_S = 30.0
-
-
-def hang_timeout_s() -> float:
-    """Seconds of computing without a sign of life after which a simulator of this process is killed.
-
-    Raises ConfigError if NS3_ENV_HANG_TIMEOUT is no number of seconds above 0.
-    """
-    text = os.environ.get(HANG_TIMEOUT_VARIABLE)
-    if text is None:
-        return _HANG_TIMEOUT_S
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value < float("inf"):
-        raise ConfigError(f"{HANG_TIMEOUT_VARIABLE}: {text!r} is no number of seconds above 0")
-    return value
 
 
 class Simulator:
@@ -506,41 +485,3 @@ class Simulator:
 
     def __exit__(self, *exception: object) -> None:
         self.close()
-
-
-def wait_any(simulators: Sequence[Simulator], meanwhile: Callable[[], object] | None = None) -> int:
-    """Index of a simulator that has answered; all those given must be waiting.
-
-    ``meanwhile`` is called every 0.02 s while it waits; its exception ends the wait.
-
-    Raises SimulatorDied or SimulatorHung for one that never will.
-    """
-    ends = [s._agent for s in simulators if s._agent is not None and not s._agent.our_turn]
-    if len(ends) != len(simulators) or not ends:
-        raise RuntimeError("there is a simulator of which nothing was asked")
-    while True:
-        index = _native.wait_any(ends, SLICE_S)
-        if index >= 0:
-            return index
-        for simulator in simulators:
-            simulator.check()
-        if meanwhile is not None:
-            meanwhile()
-
-
-T = TypeVar("T")
-
-
-def around(original: T, shared: Iterable[object], **replaced: Any) -> T:
-    """A copy of the object without its constructor, its attributes copied deeply.
-
-    Args:
-        original: the object to copy.
-        shared: objects that both refer to, also within attributes.
-        replaced: new attributes of the copy.
-    """
-    memo = {id(thing): thing for thing in shared}
-    duplicate = object.__new__(type(original))
-    rest = {name: value for name, value in original.__dict__.items() if name not in replaced}
-    duplicate.__dict__.update(copy.deepcopy(rest, memo), **replaced)
-    return duplicate
