@@ -43,6 +43,11 @@ FluidEpisode::FluidEpisode(Scenario scenario,
 {
 }
 
+FluidEpisode::~FluidEpisode()
+{
+    ForgetFlows();
+}
+
 FluidLinks
 FluidEpisode::Links() const
 {

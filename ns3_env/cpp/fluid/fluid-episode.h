@@ -29,7 +29,7 @@ class FluidEpisode final : public Episode
 
     /// \throws ScenarioError if links and nodes do not fit together, or a stream has no path
     FluidEpisode(Scenario scenario, Sharing sharing, const PathsMaker& paths, FlowHook onCreate);
-    ~FluidEpisode() override { ForgetFlows(); }
+    ~FluidEpisode() override;
 
     void ForEachQueue(const QueueVisitor& visit) const override { ForEachPort(true, visit); }
     void ForEachHostPort(const QueueVisitor& visit) const override { ForEachPort(false, visit); }

@@ -41,6 +41,17 @@ Episode::Episode(Scenario scenario, FlowHook onCreate)
                                           [](const FlowEntry& x) { return !x.flow.IsEndless(); }));
 }
 
+Episode::~Episode()
+{
+    ForgetFlows();
+}
+
+void
+Episode::ForgetFlows()
+{
+    m_flows.clear();
+}
+
 void
 Episode::MakeDependencies()
 {

@@ -82,7 +82,7 @@ class Episode
     using PauseCallback = std::function<void(uint32_t node, uint32_t port, bool paused)>;
 
     Episode(Scenario scenario, FlowHook onCreate);
-    virtual ~Episode() { ForgetFlows(); }
+    virtual ~Episode();
 
     Episode(Episode&&) = delete;
 
@@ -161,7 +161,7 @@ class Episode
     /// Payload bytes that the senders of flows put on the wire, retransmissions included.
     uint64_t TransmittedByFlows() const { return m_transmittedPayload; }
     /// Destroys the flows: a derived class calls it in its destructor if its flows need its members.
-    void ForgetFlows() { m_flows.clear(); }
+    void ForgetFlows();
 
   private:
     /// A flow and, while it is live, its place among those that are.

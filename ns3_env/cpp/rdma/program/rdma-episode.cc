@@ -225,6 +225,11 @@ RdmaEpisode::PortsUnderAgents() const
     return ports;
 }
 
+RdmaEpisode::~RdmaEpisode()
+{
+    ForgetFlows();
+}
+
 std::unique_ptr<Flow>
 RdmaEpisode::Connect(const FlowEntry& entry, uint16_t sourcePort)
 {

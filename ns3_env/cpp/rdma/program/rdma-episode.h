@@ -49,7 +49,7 @@ class RdmaEpisode final : public Episode
   public:
     /// \throws ScenarioError
     RdmaEpisode(Scenario scenario, FlowHook onCreate);
-    ~RdmaEpisode() override { ForgetFlows(); }
+    ~RdmaEpisode() override;
 
     NetworkContext& Context() { return m_fabric.Context(); }
     const NetworkContext& Context() const { return m_fabric.Context(); }

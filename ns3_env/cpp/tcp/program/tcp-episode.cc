@@ -20,6 +20,11 @@ TcpEpisode::TcpEpisode(Scenario scenario, const TcpSettings& settings, FlowHook 
     Traces().over.ConnectWithoutContext(MakeCallback(&TcpEpisode::Count, this));
 }
 
+TcpEpisode::~TcpEpisode()
+{
+    ForgetFlows();
+}
+
 // --- the network as recorders see it -------------------------------------------------------------
 
 void

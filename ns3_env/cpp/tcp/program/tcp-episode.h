@@ -20,7 +20,7 @@ class TcpEpisode final : public Episode
   public:
     /// \throws ScenarioError
     TcpEpisode(Scenario scenario, const TcpSettings& settings, FlowHook onCreate);
-    ~TcpEpisode() override { ForgetFlows(); }
+    ~TcpEpisode() override;
 
     const Fabric& Net() const { return m_fabric; }
 

@@ -41,6 +41,11 @@ TcpFlow::TcpFlow(const FlowSpec& spec,
     m_receiver->SetLastByte(spec.IsEndless() ? 0 : spec.sizeBytes);
 }
 
+TcpFlow::~TcpFlow()
+{
+    Abort();
+}
+
 // --- its life ------------------------------------------------------------------------------------
 
 void

@@ -43,7 +43,7 @@ class TcpFlow final : public Flow
             const FiveTuple& tuple,
             PathFacts path,
             EndpointPair ends);
-    ~TcpFlow() override { Abort(); }
+    ~TcpFlow() override;
 
     /// `controller` steers it through `socket`, the sender's congestion operations; before it starts.
     void SetController(Ptr<CongestionControl> controller, Steered& socket);
