@@ -2,8 +2,6 @@
 // Series of a run: queues' lengths, windows and rates, marks and pauses.
 #pragma once
 
-#include "ns3/simulator.h"
-#include "ns3_env/cpp/events/now.h"
 #include "ns3_env/cpp/run/episode.h"
 
 #include <deque>
@@ -34,12 +32,7 @@ struct PauseEvent
 class EventLog
 {
   public:
-    explicit EventLog(Episode& episode)
-    {
-        episode.TraceEvents([this](uint32_t flow) { m_marks.push_back({NowPicos(), flow}); },
-                            [this](uint32_t node, uint32_t port, bool paused)
-                            { m_pauses.push_back({NowPicos(), node, port, paused}); });
-    }
+    explicit EventLog(Episode& episode);
 
     EventLog(EventLog&&) = delete;
 
@@ -64,20 +57,14 @@ struct WindowChange
 class WindowLog
 {
   public:
-    explicit WindowLog(Episode& episode)
-    {
-        episode.TraceWindowAndRate(MakeCallback(&WindowLog::OnChange, this));
-    }
+    explicit WindowLog(Episode& episode);
 
     WindowLog(WindowLog&&) = delete;
 
     const std::deque<WindowChange>& Changes() const { return m_changes; }
 
   private:
-    void OnChange(const FlowState& flow, Picos now)
-    {
-        m_changes.push_back({now, flow.Id(), flow.WindowBytes(), flow.RateBps()});
-    }
+    void OnChange(const FlowState& flow, Picos now);
 
     std::deque<WindowChange> m_changes;
 };
@@ -86,12 +73,7 @@ class WindowLog
 class QueueSampler
 {
   public:
-    QueueSampler(Episode& episode, Picos interval)
-        : m_episode(episode),
-          m_interval(interval)
-    {
-        episode.Traces().begin.ConnectWithoutContext(MakeCallback(&QueueSampler::OnBegin, this));
-    }
+    QueueSampler(Episode& episode, Picos interval);
 
     QueueSampler(QueueSampler&&) = delete;
 
@@ -103,23 +85,8 @@ class QueueSampler
     }
 
   private:
-    void OnBegin() { Simulator::ScheduleNow(&QueueSampler::Sample, this); }
-    void Sample()
-    {
-        m_times.push_back(NowPicos());
-        size_t place = 0;
-        m_episode.ForEachQueue(
-            [&](const EgressQueue& queue)
-            {
-                if (place == m_lengths.size())
-                {
-                    m_lengths.emplace_back();
-                    m_place[{queue.node, queue.port}] = place;
-                }
-                m_lengths[place++].push_back(queue.bytes);
-            });
-        Simulator::Schedule(Time(m_interval), &QueueSampler::Sample, this);
-    }
+    void OnBegin();
+    void Sample();
 
     const Episode& m_episode;
     Picos m_interval;
