@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import accumulate, pairwise
@@ -184,23 +184,27 @@ class Node:
 
 def read_protobuf(data: bytes, budget: Budget) -> list[Node]:
     """The nodes of a file of protocol buffers. Raises TraceError: its fault."""
+    nodes: dict[int, Node] = {}
+    for message in _node_messages(data):
+        budget.spend(nodes=1)
+        if message.id in nodes:
+            raise TraceError(_SAME_ID)
+        nodes[message.id] = _node(message)
+    return [*nodes.values()]
+
+
+def _node_messages(data: bytes) -> Iterator[Any]:
+    """Yields the messages of nodes. Raises TraceError."""
     from google.protobuf.message import DecodeError
     from google.protobuf.proto import parse_length_prefixed
 
-    stream, kind = io.BytesIO(data), _messages()["Node"]
-    nodes: dict[int, Node] = {}
+    stream, kinds = io.BytesIO(data), _messages()
     try:
-        parse_length_prefixed(_messages()["GlobalMetadata"], stream)
-        while len(nodes) <= budget.nodes and (message := parse_length_prefixed(kind, stream)) is not None:
-            if message.id in nodes:
-                raise TraceError(_SAME_ID)
-            nodes[message.id] = _node(message)
-    except TraceError:
-        raise
+        parse_length_prefixed(kinds["GlobalMetadata"], stream)
+        while (message := parse_length_prefixed(kinds["Node"], stream)) is not None:
+            yield message
     except (DecodeError, ValueError) as error:
         raise TraceError(f"no node of a Chakra trace before byte {stream.tell()}: {error}") from None
-    budget.spend(nodes=len(nodes))
-    return [*nodes.values()]
 
 
 def check_nodes(trace: Sequence[Node]) -> None:
